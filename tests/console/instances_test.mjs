@@ -109,8 +109,10 @@ test('the keyboard alone reaches every row, selects and opens', async () => {
     const page = await open({ place: '#/instances?filter=tags%3Deven' });
     await shown(page, `${(many / 2).toLocaleString()} of ${many.toLocaleString()}`);
     await page.getByRole('button', { name: 'Name' }).click();
-    for (const key of ['Tab', 'Shift+Tab', 'Shift+Tab', 'Shift+Tab']) await page.keyboard.press(key);
-    await grid(page).focus();
+    await filter(page).focus();
+    const isReached = () => page.evaluate(() => document.activeElement.getAttribute('role') === 'grid');
+    for (let steps = 0; steps < 20 && !await isReached(); steps += 1) await page.keyboard.press('Tab');
+    assert.ok(await isReached(), 'the list is reached by Tab');
     const active = () => page.evaluate(() => document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).innerText.split('\n')[0]);
     await page.keyboard.press('Home');
     assert.equal(await active(), 'web-2');
@@ -141,6 +143,8 @@ test('a filter is that of svcctl list, is in the address, and a mistake in it ma
     await shown(page, `${expected.toLocaleString()} of ${many.toLocaleString()}`);
     assert.match(page.url(), /\?filter=node%3Dsim2\+tags%3Dodd$/);
     assert.deepEqual(await page.locator('#instance-filters option').evaluateAll((options) => options.map((option) => option.value)), ['node=sim2 tags=odd']);
+    await filter(page).fill('status=created,running node=sim2 tags=odd');
+    await shown(page, `${expected.toLocaleString()} of ${many.toLocaleString()}`);
     await filter(page).fill('colour=red');
     await page.getByText('“colour” is no key').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Delete' }).isDisabled(), true);

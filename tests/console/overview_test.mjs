@@ -28,6 +28,11 @@ test('figures follow what happens, also while the daemon is restarted', async ()
     const first = world.ctl('launch', 'game');
     world.ctl('launch', 'game');
     await shown(page, 'Running', '2 of 2');
+    world.ctl('pause', first);
+    await tile(page, 'Running').first().click();
+    await page.getByText(/^2 of /).waitFor();
+    await page.goBack();
+    world.ctl('resume', first);
     world.ctl('stop', first);
     await shown(page, 'Stopped', '1');
     await world.restart({ simulated_fail_share: 1 });
@@ -38,7 +43,8 @@ test('figures follow what happens, also while the daemon is restarted', async ()
     assert.match(await failures.getByRole('link', { name: 'unlucky' }).getAttribute('href'), /^#\/instances\/\w+$/);
     await page.getByRole('region', { name: 'Newest operations' }).first().getByText('failure', { exact: true }).waitFor();
     await tile(page, 'Failed').first().click();
-    await page.waitForURL(/#\/instances\?filter=status%3Derror$/);
+    await page.waitForURL(/#\/instances\?filter=type%3Dregular%20status%3Derror$/);
+    await page.getByText('1 of 3', { exact: true }).waitFor();
     await page.context().close();
 });
 

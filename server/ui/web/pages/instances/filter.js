@@ -11,7 +11,7 @@ export function wordsOf(text) {
 const tests = {
     app: (row, value) => row.app === value || row.appName === value,
     image: (row, value, images) => row.image === value || images.get(row.image) === value,
-    status: (row, value) => row.status === value,
+    status: (row, value) => value.split(',').includes(row.status),
     node: (row, value) => row.node === value,
     type: (row, value) => row.type === value,
     tags: (row, value) => value.split(',').every((tag) => row.tags.includes(tag)),

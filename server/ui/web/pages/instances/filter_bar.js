@@ -15,7 +15,7 @@ const StateButton = ({ status, number, on, onClick }) => html`<button class="sma
 export function FilterBar({ text, filter, rows, images, found, total, loading, onChange }) {
     const counts = useMemo(() => countsOf(rows), [rows]);
     const proposals = useMemo(() => suggestions(text, rows, images), [text, rows, images]);
-    const isOn = (status) => filter.conditions.some(([key, value]) => key === 'status' && value === status);
+    const isOn = (status) => filter.conditions.some(([key, value]) => key === 'status' && value.split(',').includes(status));
     return html`<div class="filter-bar">
         <div class="filter-field">
             <input type="search" class="filter" aria-label="Filter instances" placeholder="status=running or any text" value=${text} list="instance-filters" autocomplete="off" spellcheck=${false}

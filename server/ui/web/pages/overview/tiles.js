@@ -4,7 +4,8 @@ import { hasEnded } from '../../operations.js';
 
 const recent = 30;  // samples: five minutes
 const sum = (values) => values.slice(-recent).reduce((all, value) => all + value, 0);
-const instancesWith = (filter) => `#/instances?filter=${encodeURIComponent(filter)}`;
+// What counts.js counts: no base instances; those that are paused run.
+const instancesWith = (status) => `#/instances?filter=${encodeURIComponent(`type=regular status=${status}`)}`;
 
 function Tile({ name, value, of, kind = '', to }) {
     return html`<li class="tile ${kind}"><a href=${to}><span class="tile-name">${name}</span>
@@ -25,10 +26,10 @@ export function Tiles({ counts, nodes, operations = [], history }) {
     const rate = errorRate(history);
     const number = (value) => value.toLocaleString();
     return html`<ul class="tiles" aria-label="Figures">
-        <${Tile} name="Running" value=${number(counts.running)} of=${`of ${number(counts.all)}`} to=${instancesWith('status=running')} />
-        <${Tile} name="Starting" value=${number(counts.starting)} to=${instancesWith('status=created,prepared,started')} />
-        <${Tile} name="Stopped" value=${number(counts.stopped)} to=${instancesWith('status=stopped')} />
-        <${Tile} name="Failed" value=${number(counts.error)} kind=${counts.error ? 'bad' : ''} to=${instancesWith('status=error')} />
+        <${Tile} name="Running" value=${number(counts.running)} of=${`of ${number(counts.all)}`} to=${instancesWith('running,paused')} />
+        <${Tile} name="Starting" value=${number(counts.starting)} to=${instancesWith('created,prepared,started')} />
+        <${Tile} name="Stopped" value=${number(counts.stopped)} to=${instancesWith('stopped')} />
+        <${Tile} name="Failed" value=${number(counts.error)} kind=${counts.error ? 'bad' : ''} to=${instancesWith('error')} />
         <${Tile} name="Nodes online" value=${online} of=${`of ${nodes.length}`} kind=${online < nodes.length ? 'bad' : ''} to="#/nodes" />
         <${Tile} name="Operations" value=${number(running)} of="running" to="#/operations" />
         <${Tile} name="Failed requests" value=${percent(rate)} of="in 5 min" kind=${rate > 0 ? 'bad' : ''} to="#/events?filter=error" />
