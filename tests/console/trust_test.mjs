@@ -63,8 +63,14 @@ test('dates and names are those that the command line tells', async () => {
     assert.equal(new Date(until).getTime(), new Date(told).getTime());
 });
 
-test('a role is changed at once', async () => {
-    await page.getByLabel(`Role of ${hostile}`).selectOption('operator');
+test('a role is changed after a question', async () => {
+    const chosen = page.getByLabel(`Role of ${hostile}`);
+    await chosen.selectOption('admin');
+    await press('Cancel', dialog());
+    await dialog().waitFor({ state: 'hidden' });
+    assert.equal(await chosen.inputValue(), 'viewer');
+    await chosen.selectOption('operator');
+    await confirm(page, 'Change');
     await page.getByText('is operator now').waitFor();
     const { role } = world.json('trust', 'list').find((one) => one['common-name'] === hostile);
     assert.equal(role, 'operator');

@@ -24,7 +24,7 @@ const itemsOf = (rows, begin) => rows.map((row) => ({ label: nameOf(row), id: ro
 async function confirmed({ name }, rows) {
     const failed = name === 'Start' ? rows.filter(({ status }) => status === 'error').length : 0;
     if (failed > 0) return ask('Start failed instances?', `${count(failed, 'instance')} of ${rows.length.toLocaleString()} failed. Starting drops their stored logs.`, 'Start');
-    if (name === 'Stop' && rows.length > 1) return ask('Stop instances?', `${count(rows.length, 'instance')} will be stopped; their disks stay.`, 'Stop');
+    if (name === 'Stop') return ask('Stop instances?', `${count(rows.length, 'instance')} will be stopped; their disks stay.`, 'Stop');
     return true;
 }
 

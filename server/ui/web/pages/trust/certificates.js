@@ -4,7 +4,7 @@ import { list, post } from '../../api.js';
 import { Empty, Failure, Field } from '../../ui/elements.js';
 import { moment } from '../../ui/format.js';
 import { useLoaded } from '../../ui/loaded.js';
-import { Dialog, say } from '../../ui/notice.js';
+import { ask, Dialog, say } from '../../ui/notice.js';
 import { Table } from '../../ui/table.js';
 import { act, dash, Loaded, removeAsked, useOperationsOn } from '../packages/parts.js';
 import { hasRoles, RoleField, RoleOptions } from './roles.js';
@@ -24,7 +24,9 @@ const columns = [
 
 function Role({ me, row, reload }) {
     const change = async ({ target }) => {
-        await act('PATCH', path(row), { role: target.value }, `${row.name || shortly(row.fingerprint)} is ${target.value} now`);
+        const name = row.name || shortly(row.fingerprint), role = target.value;
+        if (await ask('Change the role?', `${name} is ${role} then, and no longer ${row.role}.`, 'Change')) await act('PATCH', path(row), { role }, `${name} is ${role} now`);
+        else target.value = row.role;
         reload();
     };
     return me.may('admin') && hasRoles(me) ? html`<select aria-label="Role of ${row.name || shortly(row.fingerprint)}" value=${row.role} onChange=${change}><${RoleOptions} me=${me} chosen=${row.role} /></select>` : row.role;
