@@ -50,7 +50,7 @@ test('settings are stored, and what is refused says why', async () => {
     await page.getByRole('button', { name: 'Settings …' }).click();
     await page.getByLabel(/^CPU allocation rate/).fill('200');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText(/cpu_allocation_rate is invalid/).waitFor();
+    await page.getByRole('dialog').getByText(/cpu_allocation_rate is invalid/).waitFor();
     await page.context().close();
 });
 
@@ -72,9 +72,10 @@ test('a removal that is refused says why, and the node stays', async () => {
     const page = await world.open({ place: `#/nodes/${name}` });
     await page.getByRole('button', { name: 'Remove …' }).click();
     await page.getByRole('button', { name: 'Remove the node' }).click();
-    await page.locator('.toast.bad').waitFor();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Remove …', 'the focus is where it was');
     assert.equal(world.json('node', 'list').length, 1);
     await page.context().close();
 });

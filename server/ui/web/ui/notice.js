@@ -58,9 +58,10 @@ function answer(yes) {
 
 // A window over the page; Escape closes it.
 export function Dialog({ title, wide, onClose, children }) {
-    const element = useRef();
+    const element = useRef(), opener = useRef(document.activeElement).current;
     useEffect(() => {
         element.current.showModal();
+        return () => opener?.focus();  // the browser gives the focus back when a dialog is closed, not when it is removed
     }, []);
     const cancel = (event) => {
         event.preventDefault();

@@ -1,8 +1,8 @@
 // What can be done to a node.
 import { call, run } from '../../api.js';
 import { html, useState } from '../../html.js';
-import { Field } from '../../ui/elements.js';
-import { attempt, Dialog } from '../../ui/notice.js';
+import { Failure, Field } from '../../ui/elements.js';
+import { attempt, Dialog, say } from '../../ui/notice.js';
 
 const urlOf = (node) => `/1.0/nodes/${encodeURIComponent(node.name)}`;
 const fieldsOf = (form) => Object.fromEntries(new FormData(form));
@@ -16,17 +16,24 @@ function Buttons({ onClose, busy, children, danger }) {
         <button class=${danger ? 'danger-filled' : 'primary'} disabled=${busy}>${children}</button></div>`;
 }
 
-// A dialog with a form; `send(fields, form)` is tried when it is submitted, and closes the dialog when that has succeeded.
+// A dialog with a form; `send(fields, form)` is tried when it is submitted, and closes the dialog when that has succeeded. An error
+// is told in it: what is behind it cannot be reached.
 export function FormDialog({ title, onClose, send, done, button, danger, children }) {
-    const [busy, setBusy] = useState(false);
+    const [busy, setBusy] = useState(false), [problem, setProblem] = useState(null);
     const submit = async (event) => {
         event.preventDefault();
         setBusy(true);
-        const succeeded = await attempt(() => send(fieldsOf(event.target)), done);
-        setBusy(false);
-        if (succeeded) onClose();
+        try {
+            await send(fieldsOf(event.target));
+            say(done);
+            onClose();
+        } catch (error) {
+            setProblem(error);
+            setBusy(false);
+        }
     };
     return html`<${Dialog} title=${title} onClose=${onClose}><form class="stack" onSubmit=${submit}>${children}
+        ${problem && html`<${Failure} error=${problem} />`}
         <${Buttons} onClose=${onClose} busy=${busy} danger=${danger}>${button}<//></form><//>`;
 }
 
