@@ -62,6 +62,18 @@ test('a link logs in once; the second use is refused, and its secret is in no ad
     await second.context().close();
 });
 
+test('a link asks before it replaces who is logged in', async () => {
+    const page = await logIn('viewer');
+    for (const answer of ['Cancel', 'Log in']) {
+        await page.goto('about:blank');
+        await page.goto(`${world.url}/ui/${link()}`);
+        await page.getByRole('dialog').getByRole('button', { name: answer }).click();
+        await overview(page);
+        assert.equal(await page.getByRole('banner').getByText('viewer', { exact: true }).count(), answer === 'Cancel' ? 1 : 0);
+    }
+    await page.context().close();
+});
+
 test('who logs out is out, with all that the cookie could do', async () => {
     const page = await logIn();
     const [cookie] = await page.context().cookies();
@@ -106,6 +118,8 @@ test('a viewer sees pages without buttons that change, and the service refuses',
             assert.equal(await page.locator('main').getByRole('link', { name: action }).count(), 0, `${place}: ${action}`);
         }
     }
+    await page.evaluate(() => { location.hash = '#/audit'; });
+    await page.getByText('The page “Audit” needs the role admin; yours is viewer.').waitFor();
     for (const [method, path, body] of [['PATCH', '/1.0/config', { name: 'gpu.type', value: 'amd' }], ['DELETE', '/1.0/applications/game', {}], ['POST', '/1.0/sessions/links', { role: 'admin' }]]) {
         const { status, text } = await ask(page, method, path, body);
         assert.equal(status, 403, `${method} ${path}: ${text}`);

@@ -9,7 +9,7 @@ import { href, usePlace } from './router.js';
 import { logIn, logOut, takeLoginError, takeLoginSecret, whoAmI } from './session.js';
 import { nextTheme, theme } from './theme.js';
 import { Failure, Spinner } from './ui/elements.js';
-import { attempt, Notices } from './ui/notice.js';
+import { ask, attempt, Notices } from './ui/notice.js';
 
 function ThemeButton() {
     const [chosen, setChosen] = useState(theme());
@@ -51,21 +51,23 @@ function Away() {
 // Loads a page's module and shows it. The focus goes to the title when the page changes, so that a reader hears it.
 function Shown({ me, place }) {
     const wanted = pages.find(({ name }) => name === (place.parts[0] ?? 'overview'));
+    const refused = Boolean(wanted?.role) && !me.may(wanted.role);
     const [state, setState] = useState({});
     const main = useRef(), visits = useRef(0);
     useEffect(() => {
         let current = true;
-        if (!wanted) return undefined;
+        if (!wanted || refused) return undefined;
         document.title = `${wanted.title} – Instances`;
         wanted.load().then(({ default: View }) => current && setState({ name: wanted.name, View }),
             (error) => current && setState({ name: wanted.name, error }));
         return () => { current = false; };
-    }, [wanted?.name]);
+    }, [wanted?.name, refused]);
     useEffect(() => {
         if (state.View && visits.current++) main.current.querySelector('h1')?.focus();
     }, [state.name]);
     const View = state.View;
     const content = !wanted ? html`<${Failure} error=${{ message: `There is no page “${place.parts[0]}”.` }} />`
+        : refused ? html`<${Failure} error=${{ message: `The page “${wanted.title}” needs the role ${wanted.role}; yours is ${me.role}.` }} />`
         : state.name !== wanted.name ? html`<${Spinner} />`
             : state.error ? html`<${Failure} error=${state.error} />` : html`<${View} me=${me} place=${place} />`;
     return html`<main id="main" ref=${main}>${content}</main>`;
@@ -87,13 +89,20 @@ function Console({ me, onLogOut }) {
         </div>`;
 }
 
+// A link that somebody else has sent must not replace, unnoticed, who one is.
+async function followLink(secret) {
+    const me = await whoAmI();
+    const text = `You are ${me.auth_name || 'trusted'} (${me.role}) already. With the link you become whoever it was made for.`;
+    if (!me.trusted || await ask('Log in by the link?', text, 'Log in')) await logIn(secret);
+}
+
 function App() {
     const [me, setMe] = useState(null);
     const [problem, setProblem] = useState(takeLoginError());
     const look = () => whoAmI().then(setMe, (error) => setProblem(error.message));
     useEffect(() => {
         const secret = takeLoginSecret();
-        const begin = secret ? logIn(secret).catch((error) => setProblem(error.message)) : Promise.resolve();
+        const begin = secret ? followLink(secret).catch((error) => setProblem(error.message)) : Promise.resolve();
         begin.then(look);
         return api.onLoggedOut(look);
     }, []);
