@@ -1,6 +1,6 @@
 // What has happened to an instance, as far as the service remembers events, and what happens now.
-import { socket } from '../../api.js';
 import { html, useEffect, useState } from '../../html.js';
+import { followKept } from '../../kept_events.js';
 import { Ago } from '../../ui/elements.js';
 
 const most = 50;
@@ -9,18 +9,13 @@ const words = {
     failed: 'Failed', removed: 'Removed', deleted: 'Being deleted',
 };
 
-// A connection of its own: the one of live.js begins with what is new.
 function useHistory(id) {
     const [state, setState] = useState({ events: [], gap: false });
-    useEffect(() => {
-        const connection = socket('/1.0/events?type=lifecycle&since=0');
-        connection.onmessage = ({ data }) => {
-            const event = JSON.parse(data);
-            if (event.type === 'gap') setState((now) => ({ ...now, gap: true }));
-            else if (event.metadata.source?.endsWith(`/${id}`)) setState((now) => ({ ...now, events: [event, ...now.events].slice(0, most) }));
-        };
-        return () => connection.close();
-    }, [id]);
+    useEffect(() => followKept('lifecycle', (events) => {
+        const own = events.filter(({ metadata }) => metadata.source?.endsWith(`/${id}`)).reverse();
+        const gap = events.some(({ type }) => type === 'gap');
+        if (gap || own.length > 0) setState((now) => ({ events: [...own, ...now.events].slice(0, most), gap: gap || now.gap }));
+    }), [id]);
     return state;
 }
 
