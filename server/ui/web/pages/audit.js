@@ -2,9 +2,10 @@
 import { html, useMemo, useState } from '../html.js';
 import { Empty, Page } from '../ui/elements.js';
 import { count, moment } from '../ui/format.js';
+import { save } from '../ui/save.js';
 import { Table } from '../ui/table.js';
 import { useTrail } from './audit/trail.js';
-import { dash, save } from './packages/parts.js';
+import { dash } from './packages/parts.js';
 
 const shownAtMost = 500;
 const operationOf = ({ operation }) => operation?.split('/').pop();
@@ -36,7 +37,7 @@ export default function Audit() {
     const rows = useShown(events, wanted, refused);
     const lines = () => rows.map(({ key, ...row }) => `${JSON.stringify(row)}\n`).join('');
     const actions = html`<button onClick=${() => setPaused(!paused)} aria-pressed=${paused}>${paused ? `Go on (${held} new)` : 'Pause'}</button>
-        <button disabled=${rows.length === 0} onClick=${() => save('audit.jsonl', lines(), 'application/jsonl')}>Download</button>`;
+        <button disabled=${rows.length === 0} onClick=${() => save(new Blob([lines()], { type: 'application/jsonl' }), 'audit.jsonl')}>Download</button>`;
     const gap = events.some(({ type }) => type === 'gap');
     return html`<${Page} title="Audit" actions=${actions}>
         <div class="actions"><input type="search" class="filter" aria-label="Filter the audit" placeholder="Filter the audit" value=${wanted} onInput=${({ target }) => setWanted(target.value)} />

@@ -4,6 +4,7 @@ import { setQuery } from '../router.js';
 import { Empty, Page } from '../ui/elements.js';
 import { count } from '../ui/format.js';
 import { ObjectLink } from '../ui/objects.js';
+import { save } from '../ui/save.js';
 import { Feed, most } from './events/feed.js';
 import { kindOf, objectsOf, textOf } from './events/texts.js';
 
@@ -20,10 +21,7 @@ function useFeed() {
 // As JSON lines, oldest first.
 function download(events) {
     const lines = [...events].reverse().map((event) => `${JSON.stringify(event)}\n`);
-    const url = URL.createObjectURL(new Blob(lines, { type: 'application/jsonl' }));
-    const link = document.createElement('a');
-    Object.assign(link, { href: url, download: 'events.jsonl' }).click();
-    URL.revokeObjectURL(url);
+    save(new Blob(lines, { type: 'application/jsonl' }), 'events.jsonl');
 }
 
 function Row({ event }) {

@@ -39,12 +39,3 @@ export function act(method, path, body, done) {
 export async function removeAsked(title, text, path, body, done, confirm = 'Delete') {
     return (await ask(title, text, confirm)) && act('DELETE', path, body, done);
 }
-
-// Offers text as a file.
-export function save(name, text, type = 'text/plain') {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([text], { type }));
-    link.download = name;
-    link.click();
-    setTimeout(URL.revokeObjectURL, 10_000, link.href);
-}
