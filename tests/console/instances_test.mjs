@@ -190,6 +190,21 @@ test('what has not begun can be cancelled', async () => {
     await page.context().close();
 });
 
+test('who may not act on one is not refused a thousand times', async () => {
+    const page = await open({ place: '#/instances?filter=tags%3Deven' });
+    let refused = 0;
+    await page.route(/1\.0\/instances\/\w+$/, (route) => {
+        refused += 1;
+        return route.fulfill({ status: 403, json: { type: 'error', error: 'Not Authorized', error_code: 403 } });
+    });
+    await page.getByRole('button', { name: /^Select all/ }).click();
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText(/failed, \d+ not begun$/).waitFor();
+    await page.getByRole('button', { name: 'Close' }).waitFor();
+    assert.ok(refused <= 8, `${refused} refused`);
+    await page.context().close();
+});
+
 test('the list goes on after the daemon has been away', async () => {
     const page = await open({ place: '#/instances?filter=web-1999' });
     await page.getByRole('link', { name: 'web-1999' }).waitFor();

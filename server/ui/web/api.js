@@ -10,7 +10,7 @@ export class ApiError extends Error {
 const listeners = new Set();
 const loggedOut = () => listeners.forEach((listener) => listener());
 
-// Calls `listener` when a request is refused because nobody is logged in (any more). Returns what ends that.
+// Calls `listener` when a request is refused because nobody is logged in (any more), or one may be somebody else now. Returns what ends that.
 export function onLoggedOut(listener) {
     listeners.add(listener);
     return () => listeners.delete(listener);
@@ -111,6 +111,9 @@ export async function checkLogin() {
     const server = await get('/1.0').catch(() => null);
     if (server && server.auth !== 'trusted') loggedOut();
 }
+
+// Who one is may have changed: the listeners ask.
+export const lookAgain = loggedOut;
 
 // A WebSocket of the service.
 export function socket(path) {

@@ -1,6 +1,6 @@
 // The one WebSocket of events. It is connected again after an interruption and continues after the last event it has
 // seen, so that listeners miss nothing while the daemon restarts.
-import { checkLogin, socket } from './api.js';
+import { checkLogin, lookAgain, socket } from './api.js';
 
 const listeners = new Map();  // type -> Set of functions
 const watchers = new Set();   // of the connection
@@ -32,12 +32,12 @@ function connect() {
     connection.onopen = () => {
         pause = 500;
         change('here');
-        if (last === null) tell({ type: 'gap' });  // nothing says what has happened before
+        if (last === null) tell({ type: 'gap', metadata: {} });  // nothing says what has happened before
     };
-    connection.onclose = () => {
+    connection.onclose = ({ code }) => {
         change('away');
         if (!connection) return;
-        checkLogin();
+        code === 1008 ? lookAgain() : checkLogin();  // 1008: the service has ended it, because a session or a role has
         setTimeout(() => connection && connect(), pause);
         pause = Math.min(pause * 2, 15000);
     };
@@ -60,6 +60,17 @@ export function onEvent(type, listener) {
     listeners.get(type).add(listener);
     return () => listeners.get(type).delete(listener);
 }
+
+// Until there is a connection.
+export const connected = () => new Promise((resolve) => {
+    const watcher = (now) => {
+        if (now !== 'here') return;
+        watchers.delete(watcher);
+        resolve();
+    };
+    watchers.add(watcher);
+    watcher(state);
+});
 
 // Calls `watcher('here' or 'away')` now and at each change. Returns what ends that.
 export function onConnection(watcher) {

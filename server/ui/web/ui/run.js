@@ -2,7 +2,7 @@
 // on while others are shown.
 import { get, remove } from '../api.js';
 import { useEffect, useState } from '../html.js';
-import { onEvent } from '../live.js';
+import { connected, onEvent } from '../live.js';
 
 const parallel = 8;
 const lookAgain = 10000;  // milliseconds without an event after which an operation is asked for
@@ -44,11 +44,15 @@ class Endings {
     }
 }
 
+// Who may not do this to one instance may not do it to the others.
+const isRefused = ({ status, message }) => status === 403 && message.startsWith('Not Authorized');
+
 // `cancels`: operations that run are cancelled as well. `Results` shows { results } at the end. An item: { label, id (of an instance, where it has one), begin(): starts its operation and gives its record }.
 class Run {
     constructor(title, items, { cancels = false, Results = null } = {}) {
         Object.assign(this, { title, items, cancels, Results, next: 0, failures: [], results: [], running: new Map(), cancelled: false, ended: false });
         this.endings = new Endings();
+        this.stopped = new Promise((resolve) => { this.stop = resolve; });
     }
 
     get done() { return this.failures.length + this.results.length; }
@@ -64,13 +68,17 @@ class Run {
             this.results.push({ item, id: item.id ?? urls[0]?.split('/').pop() });
         } catch (error) {
             this.failures.push({ item, message: error.message });
+            if (isRefused(error)) this.cancel();
         }
         this.running.delete(item);
         tell();
     }
 
     async worker() {
-        while (this.next < this.items.length && !this.cancelled) await this.one(this.items[this.next++]);
+        while (this.next < this.items.length && !this.cancelled) {
+            await Promise.race([connected(), this.stopped]);
+            if (!this.cancelled && this.next < this.items.length) await this.one(this.items[this.next++]);
+        }
     }
 
     async go() {
@@ -87,6 +95,7 @@ class Run {
     // What has not begun does not; what has is cancelled too where the run was told to.
     cancel() {
         this.cancelled = true;
+        this.stop();
         for (const operation of this.running.values()) this.cancelOne(operation);
         tell();
     }

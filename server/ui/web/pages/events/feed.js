@@ -25,6 +25,7 @@ export class Feed {
     }
 
     take(event) {
+        if (event.type === 'gap' && event.metadata.first === undefined) return;  // the first connection: what was before is asked for by a button
         const target = this.paused ? this.waiting : this.events;
         target.set(numberOf(event), event);
         if (target.size > 2 * most) this.bound(target);
