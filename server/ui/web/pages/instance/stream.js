@@ -1,27 +1,20 @@
 // The stream of an instance that belongs to a session of a gateway: at the gateway's own page, which is shown in no frame.
+import { rememberedGateway, rememberGateway } from '../../gateway.js';
 import { html, useState } from '../../html.js';
 import { Field } from '../../ui/elements.js';
-
-const key = 'svc-gateway';
-
-// An address of https, or nothing.
-function gatewayOf(text) {
-    try {
-        const url = new URL(text.trim());
-        return url.protocol === 'https:' ? url.origin : '';
-    } catch {
-        return '';
-    }
-}
 
 const sessionOf = ({ tags = [] }) => tags.find((tag) => tag.startsWith('session='))?.slice('session='.length);
 
 export function Stream({ record }) {
-    const [typed, setTyped] = useState(localStorage.getItem(key) ?? '');
-    const gateway = gatewayOf(typed), session = sessionOf(record);
+    const [gateway, setGateway] = useState(rememberedGateway), [typed, setTyped] = useState(gateway);
+    const session = sessionOf(record);
     const type = ({ target }) => {
         setTyped(target.value);
-        localStorage.setItem(key, target.value);
+        try {
+            setGateway(rememberGateway(target.value));
+        } catch {
+            setGateway('');  // no address yet: the one that is remembered stays
+        }
     };
     if (!session) return html`<section class="card stack" aria-label="Stream"><h2>Stream</h2><p class="hint">This instance is of no session of a gateway, so nobody streams it. One that is: <code>svcctl gateway session create APPLICATION</code></p></section>`;
     return html`<section class="card stack" aria-label="Stream"><h2>Stream</h2>
