@@ -1,7 +1,7 @@
 // What a page is doing for its user: one thing at a time, with what is known of its progress, and a way to end it.
 import { remove } from '../api.js';
 import { html, useEffect, useRef, useState } from '../html.js';
-import { attempt } from './notice.js';
+import { attempt, say as notify } from './notice.js';
 
 const pace = 200;  // milliseconds between two changes of what is shown: a fast upload would leave the page no time for its user
 
@@ -27,7 +27,10 @@ export function useWork() {
         else abort.current.abort();
     };
     const begin = async (title, action, done) => {
-        if (abort.current) return false;
+        if (abort.current) {
+            notify(`“${title}” has to wait: something else is still going on.`, 'bad');
+            return false;
+        }
         abort.current = new AbortController();
         operation.current = null;
         const show = (more) => setWork((now) => ({ title, cancel, ...now, ...more }));

@@ -7,12 +7,14 @@ import { Dialog } from '../../ui/notice.js';
 const most = 100;
 const pathOf = (record) => `/1.0/instances/${record.id}/snapshots`;
 
-// Runs `action(id of the snapshot)`; the snapshot is deleted whatever becomes of it.
+// Runs `action(id of the snapshot)`; the snapshot is deleted whatever becomes of it. That it is made is waited for even
+// when the page is left: nobody else would delete it.
 async function withSnapshot(record, progress, action) {
     const name = `temporary-${Math.random().toString(36).slice(2, 10)}`;
-    const operation = await run('POST', pathOf(record), { name }, progress);
+    const operation = await run('POST', pathOf(record), { name }, { onProgress: progress.onProgress });
     const id = operation.resources.snapshots[0].split('/').at(-1);
     try {
+        progress.signal.throwIfAborted();
         return await action(id);
     } finally {
         await run('DELETE', `${pathOf(record)}/${id}`);

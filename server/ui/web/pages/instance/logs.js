@@ -34,7 +34,15 @@ function useLog(record, source, paused) {
     return { ...state, lines };
 }
 
-const blocksOf = (lines) => Array.from({ length: Math.ceil(lines.length / block) }, (_, at) => lines.slice(at * block, (at + 1) * block));
+// By their numbers: a block stays the same element when older lines go.
+function blocksOf(lines) {
+    const blocks = new Map();
+    for (const line of lines) {
+        const at = Math.floor(line.number / block);
+        blocks.has(at) ? blocks.get(at).push(line) : blocks.set(at, [line]);
+    }
+    return [...blocks];
+}
 
 function Lines({ shown, wrap, follows }) {
     const frame = useRef(), atEnd = useRef(true);
@@ -43,13 +51,13 @@ function Lines({ shown, wrap, follows }) {
     });
     const scrolled = ({ target }) => { atEnd.current = target.scrollHeight - target.scrollTop - target.clientHeight < 30; };
     return html`<div class="log lines ${wrap ? '' : 'unwrapped'}" ref=${frame} onScroll=${scrolled} tabindex="0" role="log" aria-live="off" aria-label="Lines">
-        ${blocksOf(shown).map((lines) => html`<div key=${lines[0].number} class="line-block">${lines.map(({ number, text }) => html`<div key=${number} dir="ltr"><bdi>${text || ' '}</bdi></div>`)}</div>`)}</div>`;
+        ${blocksOf(shown).map(([at, lines]) => html`<div key=${at} class="line-block">${lines.map(({ number, text }) => html`<div key=${number} dir="ltr"><bdi>${text || ' '}</bdi></div>`)}</div>`)}</div>`;
 }
 
 function Shown({ record, source, begin }) {
     const [paused, setPaused] = useState(false), [wrap, setWrap] = useState(true), [wanted, setWanted] = useState('');
     const { lines, error, ended, turn } = useLog(record, source, paused);
-    const shown = useMemo(() => lines.shown(wanted), [lines, wanted, turn]);
+    const shown = useMemo(() => lines.shown(wanted), [lines, wanted, turn, paused]);
     const download = () => begin('Fetching the log', async (progress) => save(await whole(record, source, progress), `${record.name || record.id}-${source.name.replace(/\W+/g, '-')}.log`));
     const state = error ? '' : ended ? 'Whole' : paused ? 'Paused' : 'Following';
     return html`
