@@ -1,9 +1,18 @@
 // Which page is shown: what is behind the # of the address, "#/instances/<id>/logs?line=3".
 import { useEffect, useState } from './html.js';
 
+// As it is where it is no proper encoding.
+export function decoded(text) {
+    try {
+        return decodeURIComponent(text);
+    } catch {
+        return text;
+    }
+}
+
 function place() {
     const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
-    return { parts: path.split('/').filter(Boolean).map(decodeURIComponent), query: new URLSearchParams(query) };
+    return { parts: path.split('/').filter(Boolean).map(decoded), query: new URLSearchParams(query) };
 }
 
 export const href = (...parts) => `#/${parts.map(encodeURIComponent).join('/')}`;

@@ -1,5 +1,6 @@
 // Who uses the page, and how one becomes somebody: a one-use link, a certificate of the browser, or a provider.
 import { get, post, remove } from './api.js';
+import { decoded } from './router.js';
 
 const ranks = { viewer: 1, operator: 2, admin: 3 };
 
@@ -22,7 +23,7 @@ export function takeLoginSecret() {
 export function takeLoginError() {
     const found = /^#login-error=(.*)$/.exec(location.hash);
     if (found) history.replaceState(null, '', '#/');
-    return found ? decodeURIComponent(found[1]) : '';
+    return found ? decoded(found[1]) : '';
 }
 
 export const logIn = (link) => post('/1.0/sessions', { link });

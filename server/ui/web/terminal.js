@@ -56,20 +56,24 @@ function ours(event) {
         return false;
     }
     if (event.ctrlKey && event.shiftKey && event.code === 'KeyC') {
-        if (event.type === 'keydown') navigator.clipboard.writeText(terminal.getSelection());
+        if (event.type === 'keydown') copy();
         event.preventDefault();
         return false;
     }
     return !(event.ctrlKey && event.shiftKey && event.code === 'KeyV');  // the browser pastes
 }
 
+// The browser may refuse; the page around the frame says so.
+const clipboard = (action) => action().catch((error) => tell({ problem: `The browser refuses the clipboard: ${error.message}` }));
+const copy = () => clipboard(() => navigator.clipboard.writeText(terminal.getSelection()));
+
 const does = {
     open,
     theme,
     reader: (on) => { terminal.options.screenReaderMode = on; },
     focus: () => terminal.focus(),
-    copy: () => navigator.clipboard.writeText(terminal.getSelection()),
-    paste: async () => terminal.paste(await navigator.clipboard.readText()),
+    copy,
+    paste: () => clipboard(async () => terminal.paste(await navigator.clipboard.readText())),
 };
 
 window.addEventListener('message', ({ origin, source, data }) => {

@@ -1,6 +1,7 @@
 // Small elements that many pages have.
 import { html, useEffect, useState } from '../html.js';
 import { ago, moment } from './format.js';
+import { attempt } from './notice.js';
 
 export const Spinner = ({ text = 'Loading' }) => html`<p class="loading" role="status"><span class="spinner"></span>${text} …</p>`;
 
@@ -40,11 +41,11 @@ export const Field = ({ label, hint, children }) => html`<label class="field"><s
 
 export function CopyButton({ text, label = 'Copy' }) {
     const [copied, setCopied] = useState(false);
-    const copy = async () => {
+    const copy = () => attempt(async () => {
         await navigator.clipboard.writeText(text);
         setCopied(true);
         setTimeout(setCopied, 2000, false);
-    };
+    });
     return html`<button class="small" onClick=${copy}>${copied ? 'Copied' : label}</button>`;
 }
 

@@ -1,13 +1,13 @@
 // Links to what the API's URLs name, and the names of those who ask for something.
 import { html } from '../html.js';
-import { href } from '../router.js';
+import { decoded, href } from '../router.js';
 
 const pageOf = { containers: 'instances', instances: 'instances', applications: 'applications', images: 'images', addons: 'addons', nodes: 'nodes', operations: 'operations' };
 
 // { page, name } of "/1.0/instances/<id>" or "1.0/operations/<id>"; null for what has no page.
 export function objectOf(url) {
     const [, kind, name] = /^\/?1\.0\/([a-z]+)\/([^/?]+)/.exec(String(url)) ?? [];
-    return pageOf[kind] ? { page: pageOf[kind], name: decodeURIComponent(name) } : null;
+    return pageOf[kind] ? { page: pageOf[kind], name: decoded(name) } : null;
 }
 
 const short = (name) => (name.length > 24 ? `${name.slice(0, 23)}…` : name);

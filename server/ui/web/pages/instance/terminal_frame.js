@@ -1,6 +1,6 @@
 // One terminal: the frame that shows it, and what has become of its command.
 import { html, useEffect, useRef, useState } from '../../html.js';
-import { attempt } from '../../ui/notice.js';
+import { say } from '../../ui/notice.js';
 
 const system = matchMedia('(prefers-color-scheme: dark)');
 
@@ -32,6 +32,7 @@ function useFrame({ frame, first, onLeave }) {
         const take = ({ source, origin, data }) => {
             if (source !== frame.current?.contentWindow || origin !== location.origin) return;
             if (data.leave) return onLeave();
+            if (data.problem) return say(data.problem, 'bad');
             if (data.state === 'ready') send(first);
             setState(data);
         };
@@ -48,10 +49,9 @@ export function TerminalFrame({ instance, command, shown, reader, onLeave }) {
     const { state, text, send } = useFrame({ frame, first: { theme: current, reader, open }, onLeave });
     useEffect(() => send({ theme: current, reader }), [current, reader]);
     useEffect(() => { if (shown) send({ focus: true }); }, [shown]);
-    const clipboard = (message) => attempt(async () => send(message));
     return html`<div class="terminal" hidden=${!shown}>
         <div class="terminal-state" role="status">${state === 'ended' ? html`<span>${text}</span><button class="small primary" onClick=${() => send({ open })}>Again</button>`
             : html`<span>${state === 'open' ? 'Connected' : 'Connecting …'}</span>
-                <button class="small" onClick=${() => clipboard({ copy: true })}>Copy selection</button><button class="small" onClick=${() => clipboard({ paste: true })}>Paste</button>`}</div>
+                <button class="small" onClick=${() => send({ copy: true })}>Copy selection</button><button class="small" onClick=${() => send({ paste: true })}>Paste</button>`}</div>
         <iframe ref=${frame} src="/ui/terminal.html" title="Terminal: ${command.join(' ')}" allow="clipboard-read; clipboard-write"></iframe></div>`;
 }
