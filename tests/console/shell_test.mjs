@@ -21,6 +21,15 @@ test('each page is reached from the navigation, and by the keyboard alone', asyn
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');  // "To the page"
     assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1');
+    const entries = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+    for (const title of await entries.allTextContents()) {
+        const focused = () => page.evaluate(() => document.activeElement.closest('nav')?.ariaLabel === 'Pages' && document.activeElement.textContent.trim());
+        await page.getByRole('link', { name: 'To the page' }).focus();
+        for (let steps = 0; steps < 30 && await focused() !== title; steps += 1) await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+        assert.equal(await page.locator('main .failure').count(), 0, title);
+    }
     assert.deepEqual(page.said, []);
     await page.context().close();
 });
