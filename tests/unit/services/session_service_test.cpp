@@ -153,7 +153,7 @@ TEST_CASE_METHOD(SessionFixture, "of those who use a link at the same time one i
         running.emplace_back([&, i] {
             begin.arrive_and_wait();
             try {
-                sessions.follow(link.secret, {"192.0.2." + std::to_string(i), ""});
+                sessions.follow(link.secret, {"192.0.2." + "another", ""});
                 ++in;
             } catch (const Error&) {
             }
@@ -170,12 +170,15 @@ TEST_CASE_METHOD(SessionFixture, "the session of a session's link ends with it a
 }
 
 TEST_CASE_METHOD(SessionFixture, "links and sessions are limited in number") {
-    for (int i = 0; i < 100; ++i) sessions.invite({}, {"alice", Role::viewer, ""});
-    CHECK(code_of([&] { sessions.invite({}, {"alice", Role::viewer, ""}); }) == ErrorCode::exhausted);
+    for (int i = 0; i < 100; ++i) sessions.invite({}, {std::to_string(i), Role::viewer, ""});
+    CHECK(code_of([&] { sessions.invite({}, {"another", Role::viewer, ""}); }) == ErrorCode::exhausted);
     clock.advance(1min);
     CHECK_NOTHROW(sessions.invite({}, {"alice", Role::viewer, ""}));
-    for (int i = 0; i < 1000; ++i) open();
-    CHECK(message_of([&] { open(); }) == "too many sessions");
+    for (int i = 0; i < 1000; ++i)
+        sessions.open(LoginMethod::link, {std::to_string(i), Role::admin, ""}, here);
+    CHECK(message_of([&] {
+              sessions.open(LoginMethod::link, {"another", Role::admin, ""}, here);
+          }) == "too many sessions");
 }
 
 TEST_CASE_METHOD(SessionFixture, "what a browser says of itself is cut, and has no control characters") {
