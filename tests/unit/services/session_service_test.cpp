@@ -153,7 +153,7 @@ TEST_CASE_METHOD(SessionFixture, "of those who use a link at the same time one i
         running.emplace_back([&, i] {
             begin.arrive_and_wait();
             try {
-                sessions.follow(link.secret, {"192.0.2." + "another", ""});
+                sessions.follow(link.secret, {"192.0.2." + std::to_string(i), ""});
                 ++in;
             } catch (const Error&) {
             }
