@@ -170,6 +170,7 @@ void BrowserSessionService::note_use(const BrowserSession& session) {
 
 // A use that cannot be stored is stored with the next request. The session may have ended meanwhile.
 void BrowserSessionService::store_use(const std::string& id) {
+    uses_to_store_.with([&](auto& ids) { ids.erase(id); });  // first: a use from now on is stored again
     try {
         if (sessions_.find(id))
             sessions_.update(
@@ -178,7 +179,6 @@ void BrowserSessionService::store_use(const std::string& id) {
         if (e.code() != ErrorCode::not_found)
             log::warning("the use of a session cannot be stored", {{"session", id}, {"error", e.what()}});
     }
-    uses_to_store_.with([&](auto& ids) { ids.erase(id); });
 }
 
 void BrowserSessionService::hear_of_end() {
