@@ -103,9 +103,9 @@ prepare_validator() {
     python3 "$root/tests/lint/openapi_valid.py" --prepare "$build/npm" >&2 || true
 }
 
-# The kernel of the virtual machine of the system tests, likewise. [SUITE...]
+# The kernel of the virtual machine of a long system test, likewise. [SUITE...]
 prepare_kernel() {
-    [[ $# == 0 || " $* " == *" system "* ]] || return 0
+    [[ " $* " == *" system "* || " $* " == *" long "* ]] || return 0
     SVC_BUILD_DIR=$build python3 "$root/tests/support/kernel_machine.py" --prepare >&2 || true
 }
 
