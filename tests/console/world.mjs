@@ -146,7 +146,7 @@ export class World {
     // By a link: Firefox cannot be given a certificate from outside.
     async logIn(page) {
         await page.goto(this.ctl('ui', '--print').split('\n')[0]);
-        await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+        await page.locator('nav.side').waitFor({ state: 'attached' });
     }
 
     async close() {
