@@ -1,8 +1,27 @@
 #include "libsvc/base/printable.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace svc {
+
+namespace {
+
+std::uint32_t code_point_of(std::string_view character) {
+    const auto byte = [character](std::size_t at) { return static_cast<unsigned char>(character[at]); };
+    std::uint32_t code = byte(0) & (0x7FU >> character.size());
+    for (std::size_t at = 1; at < character.size(); ++at) code = code << 6U | (byte(at) & 0x3FU);
+    return code;
+}
+
+// Terminals take some of the second row of control characters for the beginning of a command; line and
+// paragraph separators and changes of direction show a text as another one.
+bool misleads(std::uint32_t code) {
+    return (code >= 0x80 && code <= 0x9F) || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+}  // namespace
 
 std::size_t printable_length(std::string_view text) {
     const auto byte = [text](std::size_t at) { return static_cast<unsigned char>(text[at]); };
@@ -14,7 +33,8 @@ std::size_t printable_length(std::string_view text) {
         if ((byte(at) & 0xC0U) != 0x80U) return 0;
     const bool longer_than_needed = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
     const bool beyond = (first == 0xED && byte(1) >= 0xA0) || (first == 0xF4 && byte(1) >= 0x90);
-    return longer_than_needed || beyond ? 0 : length;
+    if (longer_than_needed || beyond) return 0;
+    return misleads(code_point_of(text.substr(0, length))) ? 0 : length;
 }
 
 std::string plain_text(std::string_view text, std::size_t limit) {

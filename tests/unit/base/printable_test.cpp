@@ -16,3 +16,13 @@ TEST_CASE("of a text from outside what cannot be shown is replaced, and characte
     CHECK(svc::plain_text(std::string(5000, '\x01'), 1024) == std::string(1024, '?'));
     CHECK(svc::plain_text("", 0).empty());
 }
+
+TEST_CASE("characters that command a terminal, or show a text as another one, are replaced") {
+    CHECK(svc::plain_text("\xC2\x9B"
+                          "31m\xC2\x80\xC2\x9F\xC2\xA0",
+                          32) == "??31m????\xC2\xA0");
+    CHECK(svc::plain_text("\xE2\x80\xA7\xE2\x80\xA8\xE2\x80\xAE\xE2\x80\xAF", 32) ==
+          "\xE2\x80\xA7??????\xE2\x80\xAF");
+    CHECK(svc::plain_text("\xE2\x81\xA6\xE2\x81\xA9\xE2\x81\xAA", 32) == "??????\xE2\x81\xAA");
+    CHECK(svc::plain_text("\xF0\x9F\x98\x80", 8) == "\xF0\x9F\x98\x80");
+}
