@@ -97,6 +97,16 @@ test('the address cannot make the terminal run a command', async () => {
     await page.context().close();
 });
 
+test('a link of somebody else repeats no command', async () => {
+    const page = await world.open({ place: '#/' });
+    await page.evaluate(() => localStorage.setItem('svc-terminal-command', 'touch /tmp/repeated'));
+    await page.goto(`${world.url}/ui/#/instances/${id}/terminal`);
+    await page.getByRole('button', { name: '1: /bin/sh -l' }).waitFor();
+    assert.equal(await page.getByLabel('Command').inputValue(), 'touch /tmp/repeated');
+    assert.equal(await page.locator('iframe').count(), 1);
+    await page.context().close();
+});
+
 test('snapshots are taken of a stopped instance, restored, launched, exported and deleted', async () => {
     world.ctl('launch', 'busybox', '--name', 'disk-1');
     const page = await world.open({ place: '#/instances/disk-1/snapshots' });

@@ -5,15 +5,18 @@ import { TerminalFrame } from './terminal_frame.js';
 import { NeedsRunning } from './needs.js';
 
 const key = 'svc-terminal-command';
-const fallback = '/bin/sh -l';
+const shells = ['/bin/sh -l', '/bin/bash -l', '/system/bin/sh'];
 const mostTabs = 8;
 let next = 1;
 
 const fresh = (command) => ({ id: next++, command });
+const lastCommand = () => localStorage.getItem(key) ?? shells[0];
+// What opens by itself is a shell: a page of somebody else may have linked here, and no link repeats a command.
+const lastShell = () => (shells.includes(lastCommand()) ? lastCommand() : shells[0]);
 
 function useTabs() {
     const [state, setState] = useState(() => {
-        const first = fresh(localStorage.getItem(key) ?? fallback);
+        const first = fresh(lastShell());
         return { tabs: [first], current: first.id };
     });
     const add = (command) => setState(({ tabs }) => {
@@ -39,7 +42,7 @@ function Terminals({ record }) {
     const chosen = useRef();
     const open = (event) => {
         event.preventDefault();
-        const command = new FormData(event.target).get('command').trim() || fallback;
+        const command = new FormData(event.target).get('command').trim() || shells[0];
         localStorage.setItem(key, command);
         add(command);
     };
@@ -48,8 +51,8 @@ function Terminals({ record }) {
         setReader(event.target.checked);
     };
     return html`<div class="stack">
-        <form class="toolbar" onSubmit=${open}><label class="grow">Command <input class="grow" name="command" list="shells" autocomplete="off" spellcheck="false" defaultValue=${localStorage.getItem(key) ?? fallback} /></label>
-            <datalist id="shells"><option value="/bin/sh -l" /><option value="/bin/bash -l" /><option value="/system/bin/sh" /><option value="su - " /></datalist>
+        <form class="toolbar" onSubmit=${open}><label class="grow">Command <input class="grow" name="command" list="shells" autocomplete="off" spellcheck="false" defaultValue=${lastCommand()} /></label>
+            <datalist id="shells">${shells.map((shell) => html`<option key=${shell} value=${shell} />`)}<option value="su - " /></datalist>
             <button disabled=${tabs.length >= mostTabs}>Open another</button>
             <label class="check"><input type="checkbox" checked=${reader} onChange=${read} /> For screen readers</label></form>
         <${Strip} ...${{ tabs, current, choose, close }} refOf=${chosen} />
