@@ -67,6 +67,20 @@ test('a pax header of a hostile guest takes no memory', () => {
     assert.throws(() => new TarReader({}).write(bytes), /damaged/);
 });
 
+test('a size that is none ends the reading of a hostile archive', () => {
+    for (const size of ['-0001000', '9', 'x'])
+        for (const type of ['x', '0']) {
+            const bytes = entry({ path: 'a' });
+            bytes.set(bytesOf(size.padEnd(11, ' ')), 124);
+            bytes[156] = type.charCodeAt(0);
+            assert.throws(() => new TarReader({}).write(bytes), /damaged/, `${type} ${size}`);
+        }
+    const pax = entry({ path: 'ä' });
+    pax.set(bytesOf('00000000015'), 124);
+    pax.set(bytesOf('13 size=-512\n'), 512);
+    assert.throws(() => new TarReader({}).write(pax), /damaged/);
+});
+
 test('a log keeps its newest lines, and shows no more of one than fits', () => {
     const log = new LogLines(3);
     log.add('one\ntwo\nthr');

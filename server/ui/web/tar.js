@@ -80,6 +80,10 @@ function paxValues(bytes) {
     return values;
 }
 
+function checkSize(size) {
+    if (!(Number.isSafeInteger(size) && size >= 0)) throw new Error('The archive is damaged');
+}
+
 // Takes a stream apart as it comes. `onEntry({ path, type, size })` before `onData(bytes)`; type '0' is a file, '5' a folder.
 export class TarReader {
     constructor({ onEntry, onData }) {
@@ -106,7 +110,8 @@ export class TarReader {
     }
 
     takePax(size) {
-        if (!(size <= mostHeader)) throw new Error('The archive is damaged');
+        checkSize(size);
+        if (size > mostHeader) throw new Error('The archive is damaged');
         const whole = block + size + padding(size);
         if (this.waiting.length < whole) return false;
         this.pax = paxValues(this.waiting.subarray(block, block + size));
@@ -115,6 +120,7 @@ export class TarReader {
     }
 
     begin(found, type, size) {
+        checkSize(size);
         const prefix = textOf(found.subarray(345, 500)), name = textOf(found.subarray(0, 100));
         this.onEntry?.({ path: this.pax?.path ?? (prefix ? `${prefix}/${name}` : name), type, size });
         this.pax = null;
