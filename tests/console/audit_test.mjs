@@ -28,6 +28,9 @@ test('what was refused is told with the reason, and hostile paths are text', asy
     await page.getByRole('cell', { name: 'image not found' }).waitFor();
     assert.equal(await rows().count(), 0);
     assert.equal(await page.locator('main img').count(), 0);
+    await page.evaluate(() => fetch('/1.0/oidc/callback', { redirect: 'manual' }));
+    const login = page.getByRole('row').filter({ hasText: '/1.0/oidc/callback' });
+    await login.locator('.state.bad', { hasText: '303' }).waitFor();
     await page.getByLabel('Only what was refused').uncheck();
 });
 

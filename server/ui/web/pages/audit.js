@@ -8,14 +8,16 @@ import { useTrail } from './audit/trail.js';
 import { dash } from './packages/parts.js';
 
 const shownAtMost = 500;
+const isRefused = ({ status, error }) => Boolean(error) || !(status < 400);
 const operationOf = ({ operation }) => operation?.split('/').pop();
 const columns = [
     { name: 'time', short: true, title: 'Time', value: ({ time }) => time, show: ({ time }) => moment(time) },
     { name: 'who', title: 'Who', value: ({ who }) => who, show: ({ who, role }) => html`<span class="named"><bdi>${dash(who)}</bdi>${role && html`<span class="state">${role}</span>`}</span>` },
+    { name: 'requestor', title: 'As', value: ({ requestor }) => requestor, show: ({ requestor }) => html`<bdi>${dash(requestor)}</bdi>` },
     { name: 'address', title: 'From', value: ({ address }) => address, show: ({ address }) => dash(address) },
     { name: 'method', short: true, title: 'Method', value: ({ method }) => method },
     { name: 'path', title: 'Path', value: ({ path }) => path, show: ({ path }) => (path ? html`<code><bdi>${path}</bdi></code>` : '–') },
-    { name: 'status', short: true, title: 'Answer', value: ({ status }) => status, show: ({ status }) => (status ? html`<span class="state ${status < 400 ? 'good' : 'bad'}">${status}</span>` : '–') },
+    { name: 'status', short: true, title: 'Answer', value: ({ status }) => status, show: (row) => (row.status ? html`<span class="state ${isRefused(row) ? 'bad' : 'good'}">${row.status}</span>` : '–') },
     { name: 'error', title: 'Reason', value: ({ error }) => error, show: ({ error, count: times }) => html`<bdi>${dash(error)}${times && ` (${times})`}</bdi>` },
     { name: 'operation', short: true, title: 'Operation', value: operationOf, show: (row) => (operationOf(row) ? html`<a href="#/operations?filter=${encodeURIComponent(operationOf(row))}">${operationOf(row).slice(0, 8)}</a>` : '–') },
 ];
@@ -25,7 +27,7 @@ function useShown(events, wanted, refused) {
     return useMemo(() => {
         const text = wanted.trim().toLowerCase();
         const rows = events.filter(({ type }) => type === 'audit').map(({ sequence, timestamp, metadata }) => ({ key: sequence, time: timestamp, ...metadata }));
-        return rows.filter((row) => (!refused || !(row.status < 400)) && (!text || textOf(row).includes(text)));
+        return rows.filter((row) => (!refused || isRefused(row)) && (!text || textOf(row).includes(text)));
     }, [events, wanted, refused]);
 }
 
