@@ -71,6 +71,18 @@ test('files of the instance are listed and fetched', async () => {
     assert.match(await client.evaluate(() => window.stream.files.fetch('none').catch((error) => error.message)), /is not there/);
 });
 
+test('a file of another size than the instance has announced is refused, and takes no more memory', async () => {
+    await connectWithFiles();
+    await instance.evaluate(() => window.instance.folder.set('report', new Blob(['y'.repeat(10_000_000)])));
+    for (const [announced, cancelled] of [[10, 1], [20_000_000, 1]]) {
+        await instance.evaluate((size) => { window.instance.announced = size; }, announced);
+        assert.match(await client.evaluate(() => window.stream.files.fetch('report').catch((error) => error.message)), /another size/);
+        assert.equal(await instance.evaluate(() => window.instance.cancelled.length), cancelled);
+    }
+    await instance.evaluate(() => { window.instance.announced = undefined; });
+    assert.equal(await client.evaluate(async () => (await window.stream.files.fetch('report')).size), 10_000_000);
+});
+
 test('a stream that ends ends what is under way', async () => {
     await connectWithFiles();
     await instance.evaluate(() => { window.instance.silent = true; });

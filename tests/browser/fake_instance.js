@@ -74,7 +74,7 @@ window.startInstance = ({ codecs, vhal = {}, camera = false, capabilities = [], 
             get: async ({ id, name }) => {
                 if (!folder.has(name)) return tell({ type: 'failed', id, message: `file '${name}' is not there` });
                 const bytes = await folder.get(name).arrayBuffer();
-                tell({ type: 'file', id, size: bytes.byteLength });
+                tell({ type: 'file', id, size: window.instance.announced ?? bytes.byteLength });
                 for (let at = 0; at < bytes.byteLength; at += 16384) channel.send(bytes.slice(at, at + 16384));
                 return tell({ type: 'sent', id });
             },

@@ -56,7 +56,16 @@ export class Files {
         else if (type === 'stored') this.waiting.get(id)?.({ value: message.name });
         else if (type === 'failed') this.waiting.get(id)?.({ error: new Error(message.message) });
         else if (type === 'file' && id === this.fetching) this.incoming = new BulkReceiver(message.size, '');
-        else if (type === 'sent') this.waiting.get(id)?.({ value: id === this.fetching ? this.incoming?.blob() : undefined });
+        else if (type === 'sent' && id === this.fetching) this.finish(id);
+    }
+
+    finish(id) {
+        if (this.incoming?.received === this.incoming?.size) this.waiting.get(id)?.({ value: this.incoming?.blob() });
+        else this.refuse(id);
+    }
+
+    refuse(id) {
+        this.waiting.get(id)?.({ error: new Error('The instance has sent a file of another size than it had announced.') });
     }
 
     say(message) {
@@ -125,7 +134,14 @@ export class Files {
     }
 
     receive(bytes) {
-        this.incoming?.add(bytes);
-        if (this.incoming) this.onFetched?.(this.incoming.received, this.incoming.size);
+        if (!this.incoming) return;
+        if (this.incoming.received + bytes.byteLength > this.incoming.size) {
+            this.say({ type: 'cancel', id: this.fetching });
+            this.refuse(this.fetching);
+            this.incoming = undefined;
+            return;
+        }
+        this.incoming.add(bytes);
+        this.onFetched?.(this.incoming.received, this.incoming.size);
     }
 }
