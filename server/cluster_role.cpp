@@ -99,11 +99,11 @@ GuestIsUp ClusterRole::guest_is_up() {
     return [this](std::string_view id) { guests_->running(id); };
 }
 
-std::vector<Route> ClusterRole::serve(ManagementService& management, EventBus& events,
+std::vector<Route> ClusterRole::serve(ManagementService& management, const EventRows& rows,
                                       const Authenticator& authenticator, Pacer& pacer) {
     management_ = &management;
     front_ = std::make_unique<Front>(
-        FrontParts{parts_.candidacy, leadership_, events, parts_.clock, parts_.metrics, authenticator,
+        FrontParts{parts_.candidacy, leadership_, rows, parts_.clock, parts_.metrics, authenticator,
                    management.sessions(), pacer, [this] { return identity(); }},
         parts_.options.leader_patience);
     return routes(management.nodes());

@@ -61,7 +61,7 @@ class ClusterRole {
     GuestIsUp guest_is_up();                                  // empty: guests report to their manager
 
     // The side of HTTP. Returns what other managers ask of this one.
-    std::vector<Route> serve(ManagementService& management, EventBus& events,
+    std::vector<Route> serve(ManagementService& management, const EventRows& rows,
                              const Authenticator& authenticator, Pacer& pacer);
     HttpService& before(HttpService& inner) { return front_->before(inner); }
     void adapt(const Request& request, RequestPlan& plan) { front_->adapt(request, plan); }  // thread-safe

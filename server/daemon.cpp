@@ -103,6 +103,7 @@ class Daemon::Parts {
     StateDirectory state;
     MetricsRegistry metrics;
     EventBus events;
+    EventBus audit_events;
     GuestReports reports;
     std::unique_ptr<EtcdMetrics> etcd_metrics;  // null: the store is another one
     ClusterSeams cluster;
@@ -166,6 +167,7 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
     : options(std::move(given)),
       state(options.state_dir),
       events(clock, {state.events()}),
+      audit_events(clock, {state.audit_events()}),
       etcd_metrics(options.store == "etcd" ? std::make_unique<EtcdMetrics>(metrics) : nullptr),
       cluster(given_cluster.store ? std::move(given_cluster)
                                   : open_store(options, state, clock, store_listener())),
@@ -191,7 +193,7 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
                   [this](const BrowserSession& session) { note_use(session); }, &request_counts},
                  api_and_console(services), metrics_routes(services), managers_routes()),
       audit_log(state.audit()),
-      audited({role ? role->before(middleware) : middleware, authenticator, events, audit_log, clock}),
+      audited({role ? role->before(middleware) : middleware, authenticator, audit_events, audit_log, clock}),
       server(audited, workers, server_limits(options), options.io_threads) {
     if (cluster.counts) etcd_metrics->follow(cluster.counts);
     management.certificates().on_loss([this] { disconnect_distrusted("certificate was removed"); });
@@ -250,6 +252,7 @@ Services Daemon::Parts::routed_services() {
             hypervisor_metrics,
             history,
             events,
+            audit_events,
             management.engine(),
             blobs(),
             management.config(),
@@ -306,7 +309,7 @@ std::unique_ptr<ClusterRole> Daemon::Parts::make_role() {
 
 std::vector<Route> Daemon::Parts::managers_routes() {
     if (!role) return {};
-    return role->serve(management, events, authenticator, pacer);
+    return role->serve(management, {events, audit_events}, authenticator, pacer);
 }
 
 GuestIsUp Daemon::Parts::guest_is_up(ClusterRole* among_others) {

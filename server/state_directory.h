@@ -1,7 +1,8 @@
 #pragma once
 // The layout of the state directory, and the lock that keeps it to one daemon:
 //   lock  svc.db, or manager.id and cluster.id  blobs/  lxc/ or simulated/  logs/  server/server.{crt,key}
-//   tokens.key registry/client.{crt,key}  events/  agent/server.unix  agent-<random>/server.unix
+//   tokens.key registry/client.{crt,key}  events/  audit-events/  agent/server.unix
+//   agent-<random>/server.unix
 #include <filesystem>
 
 #include "libsvc/base/file.h"

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cli/commands/commands.h"
 #include "cli/connection/context.h"
 #include "cli/output/json.h"
@@ -10,13 +12,21 @@ namespace {
 
 constexpr std::chrono::seconds reconnect_pause{1};
 
+// Its entries have numbers of their own, so that nothing else can be followed with them.
+std::string audit_alone(const std::vector<std::string>& types) {
+    if (types.size() > 1) throw UsageError("--type: audit is followed by itself");
+    return "audit";
+}
+
 std::string types_of(const Arguments& arguments) {
+    const std::vector<std::string> wanted = arguments.comma_list("type");
+    if (std::ranges::find(wanted, "audit") != wanted.end()) return audit_alone(wanted);
     std::vector<std::string> types;
-    for (const auto& type : arguments.comma_list("type")) {
+    for (const auto& type : wanted) {
         if (type == "all") return "";
         if (type == "operations" || type == "operation")
             types.emplace_back("operation");
-        else if (type == "lifecycle" || type == "logging" || type == "audit")
+        else if (type == "lifecycle" || type == "logging")
             types.push_back(type);
         else
             throw UsageError("--type: " + quoted(type) +
@@ -57,7 +67,7 @@ Command monitor_command() {
             {{"type",
               't',
               "LIST",
-              "lifecycle, logging, operations, audit, or all but the audit (default), separated by commas",
+              "lifecycle, logging, operations, separated by commas, or all of these (default); or audit",
               "",
               {},
               true},

@@ -3,6 +3,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
 #include "libsvc/base/log.h"
+#include "libsvc/base/metrics.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "server/cluster/client_identity.h"
 #include "server/http/authenticate.h"
@@ -24,15 +25,9 @@ Headers headers_of_manager(const Manager& self) {
 
 }  // namespace
 
-EventFollower::EventFollower(EventBus& events, const Leadership& leadership, Clock& clock,
-                             MetricsRegistry& metrics, std::function<PeerIdentity()> identity)
-    : events_(events), leadership_(leadership), clock_(clock), identity_(std::move(identity)) {
-    metrics.add_collector([this](std::string& out) {
-        MetricFamily(out, "svc_manager_event_lag_seconds",
-                     "age of the newest event of the leader when it came to this manager", "gauge")
-            .add("", lag_.load());
-    });
-}
+EventFollower::EventFollower(FollowedEvents events, const Leadership& leadership, Clock& clock,
+                             std::function<PeerIdentity()> identity)
+    : events_(std::move(events)), leadership_(leadership), clock_(clock), identity_(std::move(identity)) {}
 
 EventFollower::~EventFollower() {
     stop();
@@ -45,6 +40,12 @@ void EventFollower::start() {
 void EventFollower::stop() {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
+}
+
+void EventFollower::render_lag(std::string& out) const {
+    MetricFamily(out, "svc_manager_event_lag_seconds",
+                 "age of the newest event of the leader when it came to this manager", "gauge")
+        .add("", lag_.load());
 }
 
 void EventFollower::run(const std::stop_token& stop) {
@@ -64,9 +65,10 @@ void EventFollower::run(const std::stop_token& stop) {
 }
 
 void EventFollower::read(const LeadingManager& leader, const std::stop_token& stop) {
-    WebSocketClient stream(peer_target(identity_(), leader.manager.address),
-                           "/1.0/events?since=" + std::to_string(events_.newest_sequence()),
-                           headers_of_manager(leadership_.membership().self()));
+    WebSocketClient stream(
+        peer_target(identity_(), leader.manager.address),
+        "/1.0/events?" + events_.query + "since=" + std::to_string(events_.bus.newest_sequence()),
+        headers_of_manager(leadership_.membership().self()));
     while (!stop.stop_requested() && leadership_.elsewhere() == leader) {
         const auto message = stream.receive(look_around);
         if (!message) continue;
@@ -85,8 +87,8 @@ void EventFollower::take(const std::string& text) {
         if (!type) return;
         const Duration age = clock_.now() - from_rfc3339(event.at("timestamp").as_string());
         lag_ = std::chrono::duration<double>(age).count();
-        events_.take({static_cast<std::uint64_t>(event.at("sequence").as_int()), *type,
-                      std::make_shared<const std::string>(text)});
+        events_.bus.take({static_cast<std::uint64_t>(event.at("sequence").as_int()), *type,
+                          std::make_shared<const std::string>(text)});
     } catch (const Error& e) {
         log::debug("an event of the leader makes no sense", {{"error", e.what()}});
     }

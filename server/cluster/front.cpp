@@ -17,15 +17,17 @@ Front::Front(FrontParts parts, Duration patience)
     : parts_(std::move(parts)),
       forwarder_({parts_.leadership,
                   parts_.candidacy.progress(),
-                  &parts_.events,
+                  &parts_.rows.events,
                   parts_.clock,
                   parts_.metrics,
                   parts_.identity,
                   {[this](const Request& request) { return is_served_here(request); }, failure_of}},
                  {.patience = patience}),
-      event_follower_(parts_.events, parts_.leadership, parts_.clock, parts_.metrics, parts_.identity),
+      event_follower_({parts_.rows.events, ""}, parts_.leadership, parts_.clock, parts_.identity),
+      audit_follower_({parts_.rows.audit, "type=audit&"}, parts_.leadership, parts_.clock, parts_.identity),
       pace_(parts_.pacer, parts_.candidacy.membership(), parts_.clock, parts_.identity) {
-    parts_.events.follow();
+    parts_.metrics.add_collector([this](std::string& out) { event_follower_.render_lag(out); });
+    for (EventBus* row : {&parts_.rows.events, &parts_.rows.audit}) row->follow();
 }
 
 Front::~Front() {
@@ -49,10 +51,11 @@ HttpService& Front::before(HttpService& inner) {
 void Front::start(const std::string& address, const std::vector<std::string>& api,
                   std::function<void(std::uint64_t)> recover, std::function<void()> begin) {
     event_follower_.start();
+    audit_follower_.start();
     pace_.start();
     parts_.candidacy.campaign(
         address, api, [this, recover = std::move(recover), begin = std::move(begin)](std::uint64_t term) {
-            parts_.events.lead(term);
+            for (EventBus* row : {&parts_.rows.events, &parts_.rows.audit}) row->lead(term);
             recover(term);
             parts_.leadership.take_over();
             begin();
@@ -65,6 +68,7 @@ void Front::resign() {
 
 void Front::stop() {
     pace_.stop();
+    audit_follower_.stop();
     event_follower_.stop();
     forwarder_.stop();
 }

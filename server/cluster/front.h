@@ -19,10 +19,16 @@
 
 namespace svc::server {
 
+// What the leader numbers, each row by itself.
+struct EventRows {
+    EventBus& events;
+    EventBus& audit;
+};
+
 struct FrontParts {
     Candidacy& candidacy;
     Leadership& leadership;
-    EventBus& events;
+    EventRows rows;
     Clock& clock;
     MetricsRegistry& metrics;
     const Authenticator& authenticator;
@@ -31,7 +37,7 @@ struct FrontParts {
     std::function<PeerIdentity()> identity;  // the cluster's; known once the daemon listens
 };
 
-// One thread, but for adapt(). What it is given outlives it.
+// One thread, but for adapt(). What it is given outlives it. Nothing may render the metrics after its end.
 class Front {
   public:
     Front(FrontParts parts, Duration patience);  // of requests while nobody leads
@@ -55,7 +61,7 @@ class Front {
     FrontParts parts_;
     Forwarder forwarder_;
     std::unique_ptr<ForwardedRequests> forwarded_;
-    EventFollower event_follower_;
+    EventFollower event_follower_, audit_follower_;
     PaceExchange pace_;
 };
 

@@ -9,24 +9,20 @@ namespace svc::server {
 
 namespace {
 
-// A manager that follows this one has them all; it asks for none by name, because an older leader would
-// refuse a type that it does not know.
-std::set<EventType> usual_types(const Request& request) {
-    std::set<EventType> types{EventType::operation, EventType::logging, EventType::lifecycle};
-    if (!request.peer->forwarded_by.empty()) types.insert(EventType::audit);
-    return types;
+// The audit is for who asks for it by name.
+std::set<EventType> usual_types() {
+    return {EventType::operation, EventType::logging, EventType::lifecycle};
 }
 
-// The audit is for who asks for it by name.
 std::set<EventType> wanted_types(const Request& request) {
     std::set<EventType> types;
     for (const std::string& type : split(request.query_value("type"), ',')) {
         if (type == "all")
-            types.merge(usual_types(request));
+            types.merge(usual_types());
         else
             types.insert(parse_event_type(type));
     }
-    return types.empty() ? usual_types(request) : types;
+    return types.empty() ? usual_types() : types;
 }
 
 // The number of the last event that the client has seen.
@@ -41,12 +37,22 @@ std::optional<std::uint64_t> wanted_past(const Request& request) {
     return number;
 }
 
+// A number, and so `since`, is of one row: the audit's events have one of their own.
+EventBus& row_of(const Services& services, const std::set<EventType>& types, const Request& request) {
+    if (!types.contains(EventType::audit)) return services.events;
+    services.authenticator.require(Role::admin, request);
+    if (types.size() > 1)
+        throw Error(ErrorCode::invalid_argument,
+                    "argument type is invalid: the audit has numbers of its own and is followed by itself");
+    return services.audit;
+}
+
 Response follow_events(const Services& services, const Request& request) {
     std::set<EventType> types = wanted_types(request);
     const auto since = wanted_past(request);
-    if (types.contains(EventType::audit)) services.authenticator.require(Role::admin, request);
+    EventBus& row = row_of(services, types, request);
     if (!request.wants_websocket()) throw Error(ErrorCode::invalid_argument, "websocket upgrade is required");
-    return event_stream(services.events, std::move(types), services.limits.events, since);
+    return event_stream(row, std::move(types), services.limits.events, since);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ struct Services {
     const HypervisorMetrics& hypervisor;
     const MetricsHistory& history;
     EventBus& events;
+    EventBus& audit;  // its events have numbers of their own
     Engine& engine;
     BlobStore& blobs;
     ConfigService& config;

@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t secret_bytes = 64;  // of libsvc/services/trust/agent_tokens.cpp
 constexpr const char* mend_keys = "stop svcd and run svcd recover: the next start makes a new one";
-constexpr std::array known_names{"agent",       "audit.log",  "audit.log.1", "audit.log.2", "audit.log.3",
-                                 "audit.log.4", "blobs",      "cluster.id",  "events",      "lock",
-                                 "logs",        "lxc",        "lxd",         "manager.id",  "node-packages",
-                                 "quarantine",  "recovering", "registry",    "server",      "simulated",
-                                 "svc.db",      "svc.db-shm", "svc.db-wal",  "svc.db.lock", "svc.db.reserve",
-                                 "term",        "tokens.key"};
+constexpr std::array known_names{"agent",          "audit-events", "audit.log",  "audit.log.1", "audit.log.2",
+                                 "audit.log.3",    "audit.log.4",  "blobs",      "cluster.id",  "events",
+                                 "lock",           "logs",         "lxc",        "lxd",         "manager.id",
+                                 "node-packages",  "quarantine",   "recovering", "registry",    "server",
+                                 "simulated",      "svc.db",       "svc.db-shm", "svc.db-wal",  "svc.db.lock",
+                                 "svc.db.reserve", "term",         "tokens.key"};
 
 void check_pair(const std::string& object, const KeyPair& keys, Findings& findings) {
     const bool certificate = is_there(keys.certificate);
@@ -63,10 +63,10 @@ bool is_known(const std::string& name) {
     return std::ranges::find(known_names, name) != known_names.end() || name.starts_with("agent-");
 }
 
-void check_events(const StatePaths& paths, Findings& findings) {
-    const auto numbers = read_if_there(paths.events() / "numbers");
+void check_events(const fs::path& row, Findings& findings) {
+    const auto numbers = read_if_there(row / "numbers");
     if (numbers && !is_number(trim(*numbers)))
-        findings.warning("events/numbers", "damaged: numbers of events may be used twice",
+        findings.warning(row.filename().string() + "/numbers", "damaged: numbers of events may be used twice",
                          "clients that follow events from a number should read everything again");
 }
 
@@ -85,7 +85,7 @@ void check_files(const StatePaths& paths, const Records& records, Findings& find
     check_mode(paths.root(), 0711, findings);
     for (const fs::path& folder : {paths.blobs(), paths.logs(), paths.registry()})
         check_mode(folder, 0700, findings);
-    check_events(paths, findings);
+    for (const fs::path& row : {paths.events(), paths.audit_events()}) check_events(row, findings);
     if (is_there(paths.logs()))
         for (const auto& entry : fs::directory_iterator(paths.logs()))
             if (const std::string id = entry.path().filename();

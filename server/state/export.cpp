@@ -141,7 +141,7 @@ void Export::add_files() {
     if (is_there(paths_.token_secret())) backup_.add_file("tokens.key", paths_.token_secret());
     add_folder("server");
     add_folder("registry");
-    add_folder("events", {"numbers"});
+    for (const char* row : {"events", "audit-events"}) add_folder(row, {"numbers"});
     if (options_.runtime == "simulated") add_folder("simulated/layers");
     if (is_there(paths_.logs())) add_logs();
 }

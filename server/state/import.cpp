@@ -195,10 +195,12 @@ void Import::change_instance(Instance instance, const Records& records, const st
 // Numbers that clients have seen since the backup was made must not come again.
 void Import::skip_event_numbers() {
     constexpr std::uint64_t skipped = 1'000'000'000;
-    const std::string text = text_of(state_ / "events" / "numbers");
-    if (text.empty() || text.size() > 18) return;
-    write_file_atomically(state_ / "events" / "numbers",
-                          std::to_string(std::strtoull(text.c_str(), nullptr, 10) + skipped));
+    for (const char* row : {"events", "audit-events"}) {
+        const fs::path numbers = state_ / row / "numbers";
+        const std::string text = text_of(numbers);
+        if (text.empty() || text.size() > 18) continue;
+        write_file_atomically(numbers, std::to_string(std::strtoull(text.c_str(), nullptr, 10) + skipped));
+    }
 }
 
 void Import::publish() {

@@ -22,6 +22,7 @@ class StatePaths {
     // The instances' socket. Everybody who can name it may use it (mode 0666).
     std::filesystem::path agent_socket() const { return root_ / "agent" / "server.unix"; }
     std::filesystem::path events() const { return root_ / "events"; }
+    std::filesystem::path audit_events() const { return root_ / "audit-events"; }
     std::filesystem::path audit() const { return root_ / "audit.log"; }
     // Of the store in etcd: the random name of this state directory there.
     std::filesystem::path manager_id() const { return root_ / "manager.id"; }

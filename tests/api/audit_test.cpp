@@ -20,6 +20,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
+Json next_of(WebSocketClient& events) {
+    return Json::parse(events.receive(long_wait)->data);
+}
+
+std::int64_t number_of(const Json& event) {
+    return event.at("sequence").as_int();
+}
+
 struct AuditSetup {
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
@@ -168,11 +176,39 @@ TEST_CASE_METHOD(AuditSetup, "admins follow the audit, who ask for it by name") 
     CHECK_NOTHROW(WebSocketClient(daemon.tls_target(keys), "/1.0/events"));
 }
 
-TEST_CASE_METHOD(AuditSetup, "the audit goes on after a restart") {
+TEST_CASE_METHOD(AuditSetup, "an entry of the audit is no gap in the numbers of other events") {
+    WebSocketClient events(daemon.local_target(), "/1.0/events");
+    WebSocketClient audit(daemon.local_target(), "/1.0/events?type=audit");
+    std::vector<std::int64_t> others, entries;
+    for (const char* value : {"a", "b"}) {
+        api.post("/1.0/nodes", Json::object());
+        api.patch("/1.0/config", Json::object({{"name", "container.features"}, {"value", value}}));
+        for (int i = 0; i < 2; ++i) entries.push_back(number_of(next_of(audit)));
+        for (bool ended = false; !ended;) {
+            const Json event = next_of(events);
+            others.push_back(number_of(event));
+            ended =
+                event.at("type") == Json("operation") && event.at("metadata").at("status_code") == Json(200);
+        }
+    }
+    CHECK(entries == std::vector<std::int64_t>{1, 2, 3, 4});
+    for (std::size_t i = 1; i < others.size(); ++i) CHECK(others[i] == others[i - 1] + 1);
+}
+
+TEST_CASE_METHOD(AuditSetup, "the audit is followed by itself") {
+    CHECK_THAT(api.get("/1.0/events?type=audit,lifecycle").error(), Catch::Contains("numbers of its own"));
+    CHECK_THAT(api.get("/1.0/events?type=all,audit").error(), Catch::Contains("numbers of its own"));
+}
+
+TEST_CASE_METHOD(AuditSetup, "the audit goes on after a restart, and entries of before are read again") {
     api.post("/1.0/nodes", Json::object());
     daemon.restart();
     daemon.api().post("/1.0/nodes", Json::object());
-    CHECK(entries().size() == 2);
+    REQUIRE(entries().size() == 2);
+    WebSocketClient kept(daemon.local_target(), "/1.0/events?type=audit&since=0");
+    for (const Json& entry : entries()) CHECK(next_of(kept).at("metadata") == entry);
+    WebSocketClient newer(daemon.local_target(), "/1.0/events?type=audit&since=1");
+    CHECK(next_of(newer).at("metadata") == last());
 }
 
 TEST_CASE_METHOD(AuditSetup, "requests are served where the audit cannot be written") {

@@ -53,16 +53,19 @@ TEST_CASE_METHOD(StoppedDaemon,
 }
 
 TEST_CASE_METHOD(StoppedDaemon, "files that can be made again keep no daemon from starting") {
-    SECTION("events") {
-        std::vector<fs::path> files;
-        for (const auto& file : fs::directory_iterator(state / "events")) files.push_back(file.path());
-        REQUIRE(files.size() >= 3);
-        for (const fs::path& file : files) write_file_atomically(file, std::string("\0\xff{garbage\n", 11));
-        write_file_atomically(state / "events" / "00000000000000000007.events", std::string(5000, '\n'));
-        write_file_atomically(state / "events" / "99999999999999999999.events", "x\n");
-    }
-    SECTION("no events") {
-        fs::remove_all(state / "events");
+    for (const char* row : {"events", "audit-events"}) {
+        DYNAMIC_SECTION(row) {
+            std::vector<fs::path> files;
+            for (const auto& file : fs::directory_iterator(state / row)) files.push_back(file.path());
+            REQUIRE(files.size() >= 2);
+            for (const fs::path& file : files)
+                write_file_atomically(file, std::string("\0\xff{garbage\n", 11));
+            write_file_atomically(state / row / "00000000000000000007.events", std::string(5000, '\n'));
+            write_file_atomically(state / row / "99999999999999999999.events", "x\n");
+        }
+        DYNAMIC_SECTION("no " << row) {
+            fs::remove_all(state / row);
+        }
     }
     SECTION("an empty log of the database") {
         write_file_atomically(state / "svc.db-wal", "");

@@ -163,6 +163,26 @@ TEST_CASE("events have the same numbers at every manager") {
     }
 }
 
+TEST_CASE("the audit has the same numbers at every manager, and goes on with the next leader") {
+    TestManagers managers(3);
+    managers.lead(0);
+    WebSocketClient there(managers.local_target(2), "/1.0/events?type=audit");
+    managers.api(1).patch("/1.0/config", Json::object({{"name", "gpu.type"}, {"value", "none"}}));
+    const auto first = there.receive(std::chrono::minutes(1));
+    REQUIRE(first);
+    const Json entry = Json::parse(first->data);
+    CHECK(entry.at("metadata").at("path") == Json("/1.0/config"));
+    CHECK(entry.at("sequence") == Json((std::int64_t{1} << 32) + 1));
+    managers.kill(0);
+    managers.lead(2);
+    managers.api(1).patch("/1.0/config", Json::object({{"name", "gpu.type"}, {"value", "none"}}));
+    WebSocketClient second(managers.local_target(2),
+                           "/1.0/events?type=audit&since=" + entry.at("sequence").dump());
+    const Json next = Json::parse(second.receive(std::chrono::minutes(1))->data);
+    CHECK(next.at("type") == Json("audit"));  // no gap
+    CHECK(next.at("sequence") == Json((std::int64_t{2} << 32) + 1));
+}
+
 TEST_CASE("a client reads on at another manager, and after a change of the leader") {
     TestManagers managers(3);
     managers.lead(0);

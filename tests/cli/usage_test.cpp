@@ -47,6 +47,7 @@ TEST_CASE("wrong usage is status 2 and says what is wrong") {
         {{"delete", "-a", "abc"}, "exclude each other"},
         {{"image", "update", "abc"}, "nothing to change"},
         {{"monitor", "-t", "gossip"}, "'gossip'"},
+        {{"monitor", "-t", "all,audit"}, "audit is followed by itself"},
         {{"list", "--url", "ftp://x"}, "--url"},
         {{"list", "--url", "https://x", "--remote", "y"}, "exclude each other"},
         {{"list", "--cert", "x"}, "needs --url"},

@@ -64,7 +64,7 @@ class Events(threading.Thread):
         self.socket.settimeout(PATIENCE)
         self.socket.connect(str(manager.socket))
         key = base64.b64encode(bytes(16)).decode()
-        self.socket.sendall(f"GET /1.0/events?type=operation,lifecycle,logging,audit&since={since} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        self.socket.sendall(f"GET /1.0/events?since={since} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                             f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode())
         self.start()
 

@@ -148,7 +148,7 @@ class Events(threading.Thread):
         self.socket.settimeout(PATIENCE)
         try:
             self.socket.connect(str(service.socket))
-            self.socket.sendall((f"GET /1.0/events?type=operation,lifecycle,logging,audit&since={since} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            self.socket.sendall((f"GET /1.0/events?since={since} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                                  f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {base64.b64encode(bytes(16)).decode()}\r\n\r\n").encode())
         except OSError as e:
             self.socket.close()

@@ -36,6 +36,7 @@ server::Services ApiWorld::services() {
             metrics_,
             history_,
             events_,
+            audit_,
             management_.engine(),
             blobs_,
             management_.config(),

@@ -35,13 +35,14 @@ class ApiWorld {
     SystemClock clock_;
     SystemIdSource ids_{clock_};
     SqliteStore store_{":memory:"};
-    EventBus events_{clock_};
+    EventBus events_{clock_}, audit_{clock_};
     DirBlobStore blobs_{
         {.root = directory_.path() / "blobs", .reserve_bytes = 0, .max_blob_bytes = 1U << 20}};
     SimulatedRuntime runtime_{clock_, {}};
     ManagementService management_{seams(), options()};
     const std::shared_ptr<const Certificate> everyone_ = std::make_shared<Certificate>();  // an admin's
-    server::Authenticator authenticator_{{.vouching = [this](const ClientCertificate&) { return everyone_; }}};
+    server::Authenticator authenticator_{
+        {.vouching = [this](const ClientCertificate&) { return everyone_; }}};
     server::MetricsHistory history_;
     server::HypervisorMetrics metrics_{runtime_, management_.instances(), management_.applications()};
     server::InstanceNetwork network_{"192.168.100.1/20", "svcbr0"};

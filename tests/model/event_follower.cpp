@@ -7,7 +7,7 @@
 namespace svc::test {
 
 EventFollower::EventFollower(const Target& target)
-    : socket_(target, "/1.0/events?type=operation,lifecycle,logging,audit"), thread_([this] { follow(); }) {}
+    : socket_(target, "/1.0/events"), thread_([this] { follow(); }) {}
 
 EventFollower::~EventFollower() {
     ::shutdown(socket_.descriptor(), SHUT_RDWR);
