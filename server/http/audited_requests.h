@@ -4,10 +4,11 @@
 #include <mutex>
 #include <string>
 
+#include "libsvc/base/thread_pool.h"
 #include "libsvc/events/event_bus.h"
 #include "libsvc/net/server/server.h"
+#include "server/http/audit_entry.h"
 #include "server/http/audit_log.h"
-#include "server/http/authenticate.h"
 #include "server/http/refusal_budget.h"
 
 namespace svc::server {
@@ -15,33 +16,42 @@ namespace svc::server {
 struct AuditParts {
     HttpService& inner;  // the service proper
     const Authenticator& authenticator;
-    EventBus& events;
+    EventBus& events;  // of the audit alone
     AuditLog& log;
     const Clock& clock;
+    std::size_t waiting_refusals = 1000;  // more are left out while the disk takes none
 };
 
-// Thread-safe. Stands before the service proper. An entry is written before its reply is sent. What it is
-// given outlives it.
+// Thread-safe. Stands before the service proper. An entry is written before its reply is sent: of what was
+// done by the thread that did it, of what was refused, often on an I/O thread, by a thread of the audit, for
+// which the reply waits. What it is given outlives it.
 class AuditedRequests final : public HttpService {
   public:
-    explicit AuditedRequests(AuditParts parts) : parts_(parts) {}
+    explicit AuditedRequests(AuditParts parts)
+        : parts_(parts), refusals_("audit", 1, parts.waiting_refusals) {}
     RequestPlan plan(Request& request) override;
     Response fault(const Request* request, const std::exception& error) override;
     void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
               std::chrono::nanoseconds duration) override;
 
   private:
-    struct Entry;  // what is known before the request is answered
-    std::shared_ptr<const Entry> entry_of(const Request& request) const;
-    Response noted(const std::shared_ptr<const Entry>& entry, Response response);
-    void note(const Entry& entry, const Response& response);
-    bool leaves_out(const Entry& entry, bool refused);
+    using Entry = std::shared_ptr<const AuditEntry>;
+    Entry entry_of(const Request& request) const;
+    Response noted(const Entry& entry, Response response);
+    Response refused(const Entry& entry, Response response);
+    Json record_of(const AuditEntry& entry, const Response& response) const;
+    void write(const AuditEntry& entry, const Json& record);
+    bool leaves_out(const AuditEntry& entry);
+    std::uint64_t take_left_out();
     void tell_left_out();
 
     const AuditParts parts_;
-    std::mutex mutex_;
+    std::mutex counting_;  // is never held while something is written
     RefusalBudget of_strangers_{10, 600};
     RefusalBudget of_clients_{60, 1200};  // of trusted ones that are no admins
+    std::uint64_t too_many_waiting_ = 0;
+    std::mutex order_;     // lines and events have one order
+    ThreadPool refusals_;  // last: what it writes uses the rest
 };
 
 }  // namespace svc::server

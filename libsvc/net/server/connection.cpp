@@ -130,6 +130,10 @@ Connection::Task<void> Connection::await_loss() {
     }
 }
 
+Connection::Task<void> Connection::await_interrupt() {
+    co_await wait(Event::wait_error, Instant::max());
+}
+
 Connection::Task<void> Connection::sleep(Milliseconds duration) {
     asio::steady_timer timer(loop_->context, duration);
     boost::system::error_code error;

@@ -38,6 +38,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool half_closed() const { return half_closed_; }
     // After half_closed(): waits until the client has closed the other direction, or for interrupt().
     Task<void> await_loss();
+    // Waits for interrupt(), or until both directions of the connection are closed. Reads nothing.
+    Task<void> await_interrupt();
     Task<bool> send(std::string_view data, bool more_follows = false);
     // The pauses of the client in taking what is sent from now on are counted anew.
     void begin_reply() {

@@ -90,6 +90,12 @@ HttpSession::Task<bool> HttpSession::exchange() {
 // True when the connection can take another request.
 HttpSession::Task<bool> HttpSession::answer(Exchange& x) {
     ReplySender sender(*connection_, x);
+    sender.settle();
+    if (x.response.later) co_await await_fault_reply(x);
+    if (x.broken) {
+        finish(x, 0);
+        co_return false;
+    }
     sender.prepare(connection_->half_closed() && in_.empty());
     const bool sent = co_await sender.send();
     finish(x, x.response.status);
@@ -185,6 +191,19 @@ HttpSession::Task<void> HttpSession::await_later(Exchange& x, std::shared_ptr<La
     connection_->set_activity(Activity::answering);
     connection_->resume();
     if (later->ready()) x.fault = later->take(x.response);
+}
+
+// Reads nothing meanwhile: what follows may be the rest of a body that is not wanted.
+HttpSession::Task<void> HttpSession::await_fault_reply(Exchange& x) {
+    const auto later = std::make_shared<LaterReply>(connection_);
+    const auto ask = std::exchange(x.response.later, nullptr);
+    ask(LaterReply::responder(later, connection_->shared_loop()));
+    co_await connection_->await_interrupt();
+    connection_->resume();
+    x.broken = !later->ready();
+    if (x.broken || !later->take(x.response)) co_return;
+    x.response = Response();
+    x.response.status = 500;
 }
 
 void HttpSession::finish(Exchange& x, int status) {

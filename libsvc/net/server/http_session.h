@@ -34,6 +34,7 @@ class HttpSession {
     bool parse_header(Exchange& x);
     void plan(Exchange& x);
     Task<void> run_handler(Exchange& x);
+    Task<void> await_fault_reply(Exchange& x);
     Task<void> await_later(Exchange& x, std::shared_ptr<LaterReply> later);
     void finish(Exchange& x, int status);
     ServerShare& share() { return connection_->share(); }

@@ -44,9 +44,14 @@ std::size_t piece_bytes(const ConnectionSlot& slot) {
 
 }  // namespace
 
-void ReplySender::prepare(bool nothing_follows) {
+void ReplySender::settle() {
     if (!x_.fault && x_.response.websocket) check_upgrade();
     if (x_.fault) replace_by_fault();
+}
+
+void ReplySender::prepare(bool nothing_follows) {
+    if (x_.fault) x_.response.websocket = nullptr;
+    if (x_.fault && x_.request.wants_websocket()) x_.response.headers.set("Sec-WebSocket-Version", "13");
     // After a request that was not read whole, what follows may be the rest of it.
     x_.keep = x_.planned && x_.body_complete() && x_.parser.keep_alive() && !x_.upgrade &&
               !x_.response.close && !nothing_follows && !connection_.ending() &&
@@ -66,8 +71,6 @@ void ReplySender::replace_by_fault() {
             x_.response.status = 500;
         }
     }
-    x_.response.websocket = nullptr;
-    if (x_.request.wants_websocket()) x_.response.headers.set("Sec-WebSocket-Version", "13");
 }
 
 void ReplySender::check_upgrade() {

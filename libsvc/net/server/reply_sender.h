@@ -12,8 +12,11 @@ class ReplySender {
     using Task = Connection::Task<T>;
 
     ReplySender(Connection& connection, Exchange& exchange) : connection_(connection), x_(exchange) {}
-    // Replaces the reply by the service's answer to x.fault where there is one, and checks that a WebSocket
-    // can begin. `nothing_follows`: the client has sent all its requests, and the connection is not kept.
+    // Replaces the reply by the service's answer to x.fault where there is one, which may come later, and
+    // checks that a WebSocket can begin.
+    void settle();
+    // The reply is there. `nothing_follows`: the client has sent all its requests, and the connection is not
+    // kept.
     void prepare(bool nothing_follows);
     // False when the connection broke, or the reply's source failed.
     Task<bool> send();

@@ -79,7 +79,7 @@ class HttpService {
     virtual RequestPlan plan(Request& request) = 0;
     // The response to what went wrong outside of the handler (a malformed header, a body over the limit, an
     // upload that its sink refuses) or what the handler threw. `request` is null when the header could not be
-    // read.
+    // read. Runs on an I/O thread and must only read memory; a response that takes longer is one for later.
     virtual Response fault(const Request* request, const std::exception& error) = 0;
     // Exactly once for each request that plan() has seen, on an I/O thread: after the last byte of its
     // response is sent, at the switch to WebSocket (101), or with status 0 when the connection broke before a

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <thread>
+
 #include "libsvc/base/error.h"
 #include "libsvc/net/client/client.h"
 #include "libsvc/net/client/direct_call.h"
@@ -129,6 +131,71 @@ TEST_CASE("expect continue is answered once the request is accepted") {
     CHECK(client.reply().body == "abc");
     client.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 30\r\n\r\n");
     CHECK(client.reply().status == 400);
+}
+
+namespace {
+
+// Replies to faults that come when the test says so.
+struct HeldFaults {
+    explicit HeldFaults(TestService& service) {
+        service.change_fault = [this](Response response) {
+            Response held;
+            held.later = [this, reply = std::make_shared<Response>(std::move(response))](Responder respond) {
+                answer = [respond = std::move(respond), reply] { respond(std::move(*reply)); };
+                asked.set();
+            };
+            return held;
+        };
+    }
+    Signal asked;
+    std::function<void()> answer;
+};
+
+constexpr std::string_view too_long = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n";
+
+}  // namespace
+
+TEST_CASE("a fault may be answered later, and what follows is not read meanwhile") {
+    TestServer t;
+    t.service.add("/", echo, Dispatch::on_pool, 10);
+    HeldFaults held(t.service);
+    t.start();
+    RawClient client(t.unix_target());
+    client.send(too_long);
+    REQUIRE(held.asked.wait());
+    std::thread rest([&] { client.send(std::string(400000, 'x')); });
+    CHECK(ask(t.unix_target(), get("/none")).status == 404);
+    held.answer();
+    CHECK(client.reply().status == 400);
+    CHECK(client.read_to_end().empty());
+    rest.join();
+}
+
+TEST_CASE("a client may leave before the reply to its fault comes") {
+    TestServer t;
+    t.service.add("/", echo, Dispatch::on_pool, 10);
+    HeldFaults held(t.service);
+    t.start();
+    {
+        RawClient client(t.unix_target());
+        client.send(too_long);
+        REQUIRE(held.asked.wait());
+    }
+    CHECK(t.service.wait_for_done().status == 0);
+    held.answer();
+    CHECK(ask(t.unix_target(), get("/none")).status == 404);
+}
+
+TEST_CASE("a reply to a fault that never comes is an internal error") {
+    TestServer t;
+    t.service.add("/", echo, Dispatch::on_pool, 10);
+    t.service.change_fault = [](Response) {
+        Response none;
+        none.later = [](const Responder&) {};
+        return none;
+    };
+    t.start();
+    CHECK(ask(t.unix_target(), std::string(too_long)).status == 500);
 }
 
 TEST_CASE("a handler that throws becomes a fault") {

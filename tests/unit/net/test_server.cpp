@@ -40,7 +40,7 @@ Response TestService::fault(const Request*, const std::exception& error) {
     const auto* known = dynamic_cast<const Error*>(&error);
     Response response = text_response(error.what());
     response.status = known != nullptr && known->code() == ErrorCode::exhausted ? 503 : 400;
-    return response;
+    return change_fault ? change_fault(std::move(response)) : std::move(response);
 }
 
 void TestService::done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,

@@ -27,6 +27,9 @@ class TestService : public HttpService {
     void add(const std::string& path, Handler handler, Dispatch dispatch = Dispatch::on_pool,
              std::uint64_t max_body = 1U << 20);
 
+    // Before start(): what becomes of the replies to faults. Empty: they are sent as they are.
+    std::function<Response(Response)> change_fault;
+
     RequestPlan plan(Request& request) override;
     Response fault(const Request* request, const std::exception& error) override;
     void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
