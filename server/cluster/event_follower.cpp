@@ -6,7 +6,7 @@
 #include "libsvc/base/metrics.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "server/cluster/client_identity.h"
-#include "server/http/authenticate.h"
+#include "server/login/authenticate.h"
 
 namespace svc::server {
 

@@ -5,7 +5,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/net/websocket/websocket_client.h"
 #include "server/cluster/operation_wait.h"
-#include "server/http/authenticate.h"
+#include "server/login/authenticate.h"
 
 namespace svc::server {
 

@@ -15,7 +15,7 @@
 #include "server/cluster/forwarder.h"
 #include "server/cluster/leadership.h"
 #include "server/cluster/pace_exchange.h"
-#include "server/http/authenticate.h"
+#include "server/login/authenticate.h"
 
 namespace svc::server {
 

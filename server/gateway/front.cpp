@@ -6,7 +6,7 @@
 #include "libsvc/base/log.h"
 #include "libsvc/net/http/router.h"
 #include "server/gateway/response.h"
-#include "server/http/authenticate.h"
+#include "server/login/authenticate.h"
 
 namespace svc::gateway {
 

@@ -7,7 +7,7 @@
 #include "server/gateway/client_url.h"
 #include "server/gateway/key_files.h"
 #include "server/gateway/service_metrics.h"
-#include "server/http/authenticate.h"
+#include "server/login/authenticate.h"
 #include "server/process/file_limit.h"
 #include "server/process/local_socket.h"
 #include "server/process/restart.h"

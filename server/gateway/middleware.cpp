@@ -2,7 +2,7 @@
 
 #include "libsvc/base/error.h"
 #include "server/gateway/response.h"
-#include "server/http/authenticate.h"
+#include "server/login/authenticate.h"
 
 namespace svc::gateway {
 

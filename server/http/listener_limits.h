@@ -1,7 +1,7 @@
 #pragma once
 // What the clients of each of svcd's listeners may take of the server.
 #include "libsvc/net/server/server.h"
-#include "server/http/authenticate.h"
+#include "server/login/authenticate.h"
 
 namespace svc::server {
 

@@ -6,8 +6,8 @@
 #include "libsvc/base/error.h"
 #include "server/http/query.h"
 #include "server/http/response.h"
-#include "server/http/same_origin.h"
-#include "server/http/session_cookie.h"
+#include "server/login/same_origin.h"
+#include "server/login/session_cookie.h"
 
 namespace svc::server {
 

@@ -6,11 +6,11 @@
 #include "libsvc/base/thread_pool.h"
 #include "libsvc/base/timer.h"
 #include "libsvc/net/server/routed_service.h"
-#include "server/http/authenticate.h"
 #include "server/http/delay_budget.h"
 #include "server/http/http_metrics.h"
 #include "server/http/pacer.h"
 #include "server/http/request_counts.h"
+#include "server/login/authenticate.h"
 
 namespace svc::server {
 
@@ -32,7 +32,7 @@ struct MiddlewareParts {
     ThreadPool* slow_workers = nullptr;       // run the routes on_slow_pool; null: `workers`
     // Hears of each request of a session; on I/O threads: must not wait. Empty: nobody wants to know.
     std::function<void(const BrowserSession&)> used = {};
-    RequestCounts* counts = nullptr;          // null: nobody asks for them
+    RequestCounts* counts = nullptr;  // null: nobody asks for them
 };
 
 // Thread-safe. What `parts` refers to outlives it.

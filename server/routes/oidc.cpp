@@ -3,10 +3,10 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/net/socket/network_of.h"
-#include "server/http/cookies.h"
-#include "server/http/login_error.h"
 #include "server/http/refusal.h"
-#include "server/http/session_cookie.h"
+#include "server/login/cookies.h"
+#include "server/login/login_error.h"
+#include "server/login/session_cookie.h"
 #include "server/routes/handlers.h"
 #include "server/routes/routes.h"
 

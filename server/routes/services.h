@@ -20,9 +20,9 @@
 #include "libsvc/services/registry/registry_service.h"
 #include "libsvc/services/trust/agent_tokens.h"
 #include "libsvc/services/trust/certificate_service.h"
-#include "server/http/authenticate.h"
 #include "server/http/event_stream.h"
 #include "server/http/instance_network.h"
+#include "server/login/authenticate.h"
 
 namespace svc::server {
 

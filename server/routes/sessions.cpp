@@ -2,7 +2,7 @@
 #include "server/http/listing.h"
 #include "server/http/query.h"
 #include "server/http/response.h"
-#include "server/http/session_cookie.h"
+#include "server/login/session_cookie.h"
 #include "server/routes/handlers.h"
 #include "server/routes/routes.h"
 

@@ -12,7 +12,7 @@
 #include "libsvc/base/file.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/websocket/websocket_client.h"
-#include "server/http/audited_requests.h"
+#include "server/audit/audited_requests.h"
 #include "server/http/response.h"
 #include "tests/support/eventually.h"
 #include "tests/support/test_daemon.h"

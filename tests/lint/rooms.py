@@ -7,16 +7,18 @@ of libsvc is in `layers.py`; what the layers of libsvc may use of each other in 
 ROOMS = {
     "server": {
         "process": ("what svcd, svc-gateway and svc-metrics are as processes: signals, flags, configuration, sockets", []),
-        "http": ("what an HTTP service of ours does with each request before and after its route", ["process"]),
+        "login": ("who a client is: certificates, sessions, their cookies; pages of other origins", []),
+        "http": ("what an HTTP service of ours does with each request before and after its route", ["process", "login"]),
+        "audit": ("who has changed what, who has logged in, and who was refused either", ["login"]),
         "metrics": ("the figures of the cluster and of hypervisors", ["process", "http"]),
-        "cluster": ("several managers: what is passed on to the leader, and what comes from it", ["process", "http"]),
+        "cluster": ("several managers: what is passed on to the leader, and what comes from it", ["process", "login", "http"]),
         "state": ("tools for a state directory: check, recover, export, import", ["process"]),
-        "routes": ("one file per noun: decode, call the service, encode", ["process", "http", "metrics"]),
+        "routes": ("one file per noun: decode, call the service, encode", ["process", "login", "http", "metrics"]),
         "ui": ("the console: its files, and how they are served", ["http"]),
         "metrics-agent": ("svc-metrics, a program of its own", ["process", "http"]),
         "gateway/routes": ("the same for the gateway", ["http"]),
-        "gateway": ("svc-gateway, a program of its own", ["process", "http", "cluster", "gateway/routes"]),
-        "": ("svcd: options, the composition of all of it, periodic jobs", ["process", "http", "metrics", "cluster", "routes", "ui", "state"]),
+        "gateway": ("svc-gateway, a program of its own", ["process", "login", "http", "cluster", "gateway/routes"]),
+        "": ("svcd: options, the composition of all of it, periodic jobs", ["process", "login", "http", "audit", "metrics", "cluster", "routes", "ui", "state"]),
     },
     "cli": {
         "command_line": ("commands as data; parser, help and completion read a table of them", []),

@@ -1,9 +1,9 @@
-#include "server/http/authenticate.h"
+#include "server/login/authenticate.h"
 
 #include "libsvc/base/error.h"
 #include "libsvc/net/socket/network_of.h"
 #include "libsvc/services/instances/instance_service.h"
-#include "server/http/session_cookie.h"
+#include "server/login/session_cookie.h"
 
 namespace svc::server {
 

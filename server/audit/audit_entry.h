@@ -6,7 +6,7 @@
 #include "libsvc/base/json.h"
 #include "libsvc/net/http/request.h"
 #include "libsvc/net/http/response.h"
-#include "server/http/authenticate.h"
+#include "server/login/authenticate.h"
 
 namespace svc::server {
 

@@ -1,7 +1,7 @@
-#include "server/http/cookies.h"
+#include "server/login/cookies.h"
 
 #include "libsvc/base/strings.h"
-#include "server/http/authenticate.h"
+#include "server/login/authenticate.h"
 
 namespace svc::server {
 

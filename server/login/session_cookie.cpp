@@ -1,6 +1,6 @@
-#include "server/http/session_cookie.h"
+#include "server/login/session_cookie.h"
 
-#include "server/http/cookies.h"
+#include "server/login/cookies.h"
 
 namespace svc::server {
 

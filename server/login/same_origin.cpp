@@ -1,4 +1,4 @@
-#include "server/http/same_origin.h"
+#include "server/login/same_origin.h"
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"

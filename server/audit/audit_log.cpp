@@ -1,4 +1,4 @@
-#include "server/http/audit_log.h"
+#include "server/audit/audit_log.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

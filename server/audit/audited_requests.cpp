@@ -1,9 +1,9 @@
-#include "server/http/audited_requests.h"
+#include "server/audit/audited_requests.h"
 
 #include <utility>
 
 #include "libsvc/net/socket/network_of.h"
-#include "server/http/session_cookie.h"
+#include "server/login/session_cookie.h"
 
 namespace svc::server {
 

@@ -7,9 +7,9 @@
 #include "libsvc/base/thread_pool.h"
 #include "libsvc/events/event_bus.h"
 #include "libsvc/net/server/server.h"
-#include "server/http/audit_entry.h"
-#include "server/http/audit_log.h"
-#include "server/http/refusal_budget.h"
+#include "server/audit/audit_entry.h"
+#include "server/audit/audit_log.h"
+#include "server/audit/refusal_budget.h"
 
 namespace svc::server {
 

@@ -1,4 +1,4 @@
-#include "server/http/refusal_budget.h"
+#include "server/audit/refusal_budget.h"
 
 #include <chrono>
 #include <utility>

@@ -1,11 +1,11 @@
-#include "server/http/audit_entry.h"
+#include "server/audit/audit_entry.h"
 
 #include <algorithm>
 #include <array>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/printable.h"
-#include "server/http/login_error.h"
+#include "server/login/login_error.h"
 
 namespace svc::server {
 

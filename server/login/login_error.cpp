@@ -1,4 +1,4 @@
-#include "server/http/login_error.h"
+#include "server/login/login_error.h"
 
 #include "libsvc/base/strings.h"
 
