@@ -14,7 +14,7 @@ namespace svc::streamer {
 namespace {
 
 constexpr int last_keyboard_key = 248;
-constexpr int stick_range = 32767, trigger_range = 255, most_touch_id = 65535;
+constexpr int most_touch_id = 65535;
 
 const std::vector<int> mouse_buttons{BTN_LEFT,  BTN_RIGHT,   BTN_MIDDLE, BTN_SIDE,
                                      BTN_EXTRA, BTN_FORWARD, BTN_BACK,   BTN_TASK};
@@ -46,15 +46,6 @@ DeviceAbilities panel(int width, int height, int slots) {
                          {ABS_MT_POSITION_X, 0, width - 1},
                          {ABS_MT_POSITION_Y, 0, height - 1}},
             .is_touch_panel = true};
-}
-
-DeviceAbilities gamepad(int pad) {
-    DeviceAbilities abilities{.name = "svc stream gamepad " + std::to_string(pad + 1),
-                              .keys = {pad_buttons.begin(), pad_buttons.end()}};
-    for (std::size_t i = 0; i < pad_axes.size(); ++i)
-        abilities.absolute.push_back(i < first_pad_trigger ? AxisRange{pad_axes[i], -stick_range, stick_range}
-                                                           : AxisRange{pad_axes[i], 0, trigger_range});
-    return abilities;
 }
 
 int on(double place, int size) {
@@ -95,7 +86,8 @@ DeviceInput::DeviceInput(DeviceMaker make, int width, int height)
       width_(width),
       height_(height),
       keyboard_(make_(keyboard())),
-      mouse_(make_(mouse())) {
+      mouse_(make_(mouse())),
+      pads_(make_) {
     make_sized();
 }
 
@@ -190,27 +182,12 @@ void DeviceInput::text(const std::string& utf8) {
     }
 }
 
-VirtualDevice* DeviceInput::pad(int index) {
-    if (index < 0 || index >= static_cast<int>(max_pads)) return nullptr;
-    auto& pad = pads_[static_cast<std::size_t>(index)];
-    if (!pad) pad = make_(gamepad(index));
-    return pad.get();
+void DeviceInput::gamepad_button(int pad, int index, bool pressed) {
+    pads_.button(pad, index, pressed);
 }
 
-void DeviceInput::gamepad_button(int pad_index, int index, bool pressed) {
-    VirtualDevice* const device = pad(pad_index);
-    if (device == nullptr || index < 0 || index >= static_cast<int>(pad_buttons.size())) return;
-    device->emit(EV_KEY, pad_buttons[static_cast<std::size_t>(index)], pressed ? 1 : 0);
-    device->report();
-}
-
-void DeviceInput::gamepad_axis(int pad_index, int index, double value) {
-    VirtualDevice* const device = pad(pad_index);
-    if (device == nullptr || index < 0 || index >= static_cast<int>(pad_axes.size())) return;
-    const bool is_trigger = static_cast<std::size_t>(index) >= first_pad_trigger;
-    const double scaled = is_trigger ? (value + 1) / 2 * trigger_range : value * stick_range;
-    device->emit(EV_ABS, pad_axes[static_cast<std::size_t>(index)], static_cast<int>(std::lround(scaled)));
-    device->report();
+void DeviceInput::gamepad_axis(int pad, int index, double value) {
+    pads_.axis(pad, index, value);
 }
 
 void DeviceInput::resized(int width, int height) {
@@ -221,13 +198,12 @@ void DeviceInput::resized(int width, int height) {
     make_sized();
 }
 
-// Removing a gamepad releases what is pressed on it.
 void DeviceInput::release_all() {
     for (std::size_t slot = 0; slot < max_slots; ++slot) touch_end(static_cast<int>(slot));
     for (const int code : std::exchange(keys_, {})) press(code, false);
     for (const int code : std::exchange(buttons_, {})) mouse_->emit(EV_KEY, code, 0);
     mouse_->report();
-    pads_ = {};
+    pads_.remove_all();
 }
 
 std::unique_ptr<InputSink> make_uinput_input(int width, int height) {

@@ -1,17 +1,16 @@
 #pragma once
 // An InputSink that makes input devices of the kernel: keyboard, pointer (absolute and relative), touch
 // panel, gamepads.
-#include <array>
 #include <bitset>
 #include <set>
 
 #include "instance-agent/streamer/input/input.h"
-#include "instance-agent/streamer/input/linux_codes.h"
+#include "instance-agent/streamer/input/pad_devices.h"
 #include "instance-agent/streamer/input/virtual_device.h"
 
 namespace svc::streamer {
 
-// A gamepad is made at its first event. A new screen size makes new devices for touch panel and pointer.
+// A new screen size makes new devices for touch panel and pointer.
 class DeviceInput final : public InputSink {
   public:
     DeviceInput(DeviceMaker make, int width, int height);  // throws what `make` throws
@@ -35,12 +34,11 @@ class DeviceInput final : public InputSink {
     void make_sized();
     void place_touch(int slot, double x, double y);
     void press(int key, bool pressed);
-    VirtualDevice* pad(int index);
 
     DeviceMaker make_;
     int width_, height_;
     std::unique_ptr<VirtualDevice> keyboard_, mouse_, pointer_, panel_;
-    std::array<std::unique_ptr<VirtualDevice>, max_pads> pads_;
+    PadDevices pads_;
     std::bitset<max_slots> touches_;
     std::set<int> keys_, buttons_;  // keys and buttons that are down
     bool caps_lock_ = false;        // the guest's Caps Lock, as set by these keys

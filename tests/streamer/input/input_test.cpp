@@ -6,6 +6,7 @@
 #include "instance-agent/streamer/input/client_input.h"
 #include "instance-agent/streamer/input/device_input.h"
 #include "instance-agent/streamer/input/utf8.h"
+#include "instance-agent/streamer/input/with_pads.h"
 #include "libsvc/base/error.h"
 #include "tests/streamer/input/fake_input.h"
 #include "tests/support/skip.h"
@@ -205,6 +206,45 @@ TEST_CASE("a gamepad is there once it is used") {
     CHECK(devices.take() == Notes{"gamepad 2 1 544 1", "gamepad 2 sync"});
     devices.input.gamepad_button(7, 0, true);
     CHECK(devices.take().empty());
+}
+
+TEST_CASE("a trigger is pulled by its button unless the client tells of its axis") {
+    Devices devices;
+    devices.input.gamepad_button(0, 7, true);
+    CHECK(devices.take() == Notes{"gamepad 1 1 313 1", "gamepad 1 3 5 255", "gamepad 1 sync"});
+    devices.input.gamepad_button(0, 7, false);
+    CHECK(devices.take() == Notes{"gamepad 1 1 313 0", "gamepad 1 3 5 0", "gamepad 1 sync"});
+    devices.input.gamepad_axis(0, 5, 0);
+    devices.take();
+    devices.input.gamepad_button(0, 7, true);
+    CHECK(devices.take() == Notes{"gamepad 1 1 313 1", "gamepad 1 sync"});
+}
+
+TEST_CASE("the left and the upper button of a gamepad are X and Y") {
+    Devices devices;
+    devices.input.gamepad_button(0, 2, true);
+    devices.input.gamepad_button(0, 3, true);
+    CHECK(devices.take() ==
+          Notes{"gamepad 1 1 307 1", "gamepad 1 sync", "gamepad 1 1 308 1", "gamepad 1 sync"});
+}
+
+TEST_CASE("gamepads are devices of their own beside a sink without gamepads") {
+    Notes notes;
+    auto plain = std::make_unique<test::FakeInput>();
+    test::FakeInput& sink = *plain;
+    const auto input = with_pads(std::move(plain), [&](const DeviceAbilities& abilities) {
+        return std::make_unique<NotedDevice>(abilities.name, notes);
+    });
+    input->gamepad_button(0, 0, true);
+    input->gamepad_axis(0, 4, 1);
+    CHECK(notes == Notes{"svc stream gamepad 1 1 304 1", "svc stream gamepad 1 sync",
+                         "svc stream gamepad 1 3 2 255", "svc stream gamepad 1 sync"});
+    CHECK(sink.take().empty());
+    input->key(KEY_A, true);
+    input->move(1, 2);
+    input->resized(10, 20);
+    input->release_all();
+    CHECK(sink.take() == Notes{"key 30 true", "move 1 2", "size 10 20", "release"});
 }
 
 TEST_CASE("devices type what their keys have") {
