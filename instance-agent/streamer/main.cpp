@@ -1,6 +1,7 @@
 // svc-streamer streams the instance's screen to a client of the gateway and takes the client's input.
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <thread>
@@ -9,10 +10,12 @@
 #include "instance-agent/streamer/guest_display/guest_input.h"
 #include "instance-agent/streamer/guest_display/guest_screen.h"
 #include "instance-agent/streamer/input/no_input.h"
+#include "instance-agent/streamer/input/with_pads.h"
 #include "instance-agent/streamer/media/capture/media_captures.h"
 #include "instance-agent/streamer/media/peer/gst_peer.h"
 #include "instance-agent/streamer/media/peer/shared_video.h"
 #include "instance-agent/streamer/media/video/codecs.h"
+#include "instance-agent/streamer/pads/pad_server.h"
 #include "instance-agent/streamer/streamer.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
@@ -61,10 +64,27 @@ std::unique_ptr<Screen> await_screen(const Options& options, const std::shared_p
     }
 }
 
+// Devices of the kernel, or else names that programs open by libsvcgamepad. Null: neither is there.
+DeviceMaker find_pads(const Options& options) try {
+    if (access("/dev/uinput", W_OK) == 0) return make_uinput_device;
+    if (!options.gamepad_directory.empty()) return served_pads(options.gamepad_directory);
+    return nullptr;
+} catch (const Error& e) {
+    log::warning("the client's gamepads go nowhere", {{"reason", e.what()}});
+    return nullptr;
+}
+
+// An X server takes no gamepads.
+std::unique_ptr<InputSink> make_x_input(const Options& options) {
+    auto sink = make_xtest_input(options.display);
+    const DeviceMaker pads = find_pads(options);
+    return pads ? with_pads(std::move(sink), pads) : std::move(sink);
+}
+
 // Without X and devices of the kernel, the program that draws the display is all there is.
 std::unique_ptr<InputSink> find_input(const Options& options, const ScreenSize& size,
                                       const std::shared_ptr<GuestDisplay>& guest) try {
-    return guest ? make_uinput_input(size.width, size.height) : make_xtest_input(options.display);
+    return guest ? make_uinput_input(size.width, size.height) : make_x_input(options);
 } catch (const Error& e) {
     if (guest) {
         log::info("input goes to the program that draws the display", {{"reason", e.what()}});
@@ -79,7 +99,7 @@ std::unique_ptr<InputSink> make_input(const Options& options, const StreamStart&
     const ScreenSize size = allowed_size(start.width, start.height);
     switch (options.input) {
         case InputKind::xtest:
-            return make_xtest_input(options.display);
+            return make_x_input(options);
         case InputKind::uinput:
             return make_uinput_input(size.width, size.height);
         case InputKind::guest:

@@ -34,6 +34,8 @@ constexpr const char* usage =
     "                       where keys, clicks and touches go (default auto: xtest with a display, else "
     "uinput,\n"
     "                       and guest, the program that draws the display, where there is none)\n"
+    "  --gamepad-dir DIR    where programs of the guest find gamepads without uinput, or none (default "
+    "/dev/input)\n"
     "  --log-level LEVEL    debug, info, warning or error (default info)\n"
     "  --list-codecs        what there is an encoder for; the first time this looks through all plugins\n"
     "  --version, --help\n";
@@ -51,6 +53,7 @@ constexpr option known[] = {{"user-data", required_argument, nullptr, 'u'},
                             {"download-dir", required_argument, nullptr, 'F'},
                             {"traces-dir", required_argument, nullptr, 't'},
                             {"input", required_argument, nullptr, 'i'},
+                            {"gamepad-dir", required_argument, nullptr, 'g'},
                             {"log-level", required_argument, nullptr, 'l'},
                             {"list-codecs", no_argument, nullptr, 'C'},
                             {"version", no_argument, nullptr, 'v'},
@@ -75,6 +78,7 @@ void set(Options& options, int letter, const std::string& value) {
         {'t', &options.traces_directory}, {'D', &options.display_socket}, {'S', &options.capture_socket}};
     if (const auto path = paths.find(letter); path != paths.end()) *path->second = value;
     if (letter == 'd') options.display = value == "none" ? "" : value;
+    if (letter == 'g') options.gamepad_directory = value == "none" ? "" : value;
     if (letter == 'F') options.download_directory = value == "none" ? "" : value;
     if (letter == 'a') options.audio_server = value;
     if (letter == 'i') options.input = input_kind(value);

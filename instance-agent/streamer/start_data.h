@@ -23,9 +23,10 @@ struct Options {
     std::filesystem::path capture_socket = svc::capture_socket;
     std::filesystem::path channels_directory = "/run/svc";
     std::filesystem::path traces_directory = "/var/lib/svc-agent/traces";
-    std::filesystem::path download_directory;  // of files of clients; "": none
-    std::string display = ":0";                // "": none
-    std::string audio_server;                  // "": none
+    std::filesystem::path gamepad_directory = "/dev/input";  // "": none
+    std::filesystem::path download_directory;                // of files of clients; "": none
+    std::string display = ":0";                              // "": none
+    std::string audio_server;                                // "": none
     InputKind input = InputKind::automatic;
     std::string log_level = "info";
     bool list_codecs = false;  // list codecs and exit

@@ -144,7 +144,8 @@ class Guest:
     def start_streamer(self):
         self.run("streamer", [*self.prefix, STREAMER, "--user-data", self.dir / "userdata", "--api-socket", self.dir / "api.unix",
                               "--guest-socket", self.dir / "guest.unix", "--session", self.dir / "session.json",
-                              "--channels-dir", self.dir, "--download-dir", self.dir / "Downloads", "--display", self.display, *self.streamer_options()])
+                              "--channels-dir", self.dir, "--download-dir", self.dir / "Downloads", "--gamepad-dir", self.dir / "input",
+                              "--display", self.display, *self.streamer_options()])
 
     def streamer_options(self):
         return []

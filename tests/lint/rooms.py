@@ -34,6 +34,7 @@ ROOMS = {
     },
     "instance-agent": {
         "shared": ("what agent and streamer both know", []),
+        "gamepad": ("libsvcgamepad, the preloaded library of gamepads, and what it and the streamer tell each other", []),
         "libsvcguest": ("C library of the guest interface, for programs of the guest", []),
         "samples": ("programs that show libsvcguest and streaming", ["libsvcguest"]),
     },
@@ -74,6 +75,7 @@ ROOMS = {
         "files": ("files of the client in a folder of the guest's user", []),
         "sound": ("whether the guest listens to the microphone", []),
         "input": ("the client's keyboard, mouse, touch and gamepads, by X or the kernel", ["display"]),
+        "pads": ("gamepads for programs of a guest without uinput, by the preloaded library", ["gamepad", "input", "threads"]),
         "guest_display": ("the display of a guest without X: frames of a program of the guest, the client's input to it",
                           ["display", "input", "libsvcguest", "threads"]),
         "peer": ("a WebRTC connection to a client, without a media library", ["shared", "threads"]),

@@ -14,8 +14,6 @@ namespace svc::streamer {
 
 namespace {
 
-constexpr int virtual_vendor = 0x1d6b, virtual_product = 0x0104;
-
 class UinputDevice final : public VirtualDevice {
   public:
     explicit UinputDevice(const DeviceAbilities& abilities)

@@ -8,6 +8,9 @@
 
 namespace svc::streamer {
 
+// What all of them say they are made by.
+inline constexpr int virtual_vendor = 0x1d6b, virtual_product = 0x0104;
+
 struct AxisRange {
     int axis = 0, least = 0, most = 0;
 };

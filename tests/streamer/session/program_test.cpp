@@ -67,7 +67,9 @@ struct Instance {
                              "--display-socket",
                              run() / "display.unix",
                              "--capture-socket",
-                             run() / "screen.unix"};
+                             run() / "screen.unix",
+                             "--gamepad-dir",
+                             run() / "input"};
         options.arguments.insert(options.arguments.end(), more.begin(), more.end());
         // Looking through all plugins takes seconds: one of the programs does it for those that follow.
         static const TemporaryDirectory plugins(std::filesystem::temp_directory_path(), "streamer-plugins-");
