@@ -22,6 +22,7 @@ GATEWAY = harness.BUILD / "server/gateway/svc-gateway"
 METRICS = harness.BUILD / "server/metrics-agent/svc-metrics"
 STREAMER = harness.BUILD / "instance-agent/streamer/svc-streamer"
 DEMO = harness.BUILD / "instance-agent/samples/svc-stream-demo"
+GAMEPAD_LIBRARY = harness.BUILD / "instance-agent/gamepad/libsvcgamepad.so"
 GUEST_DISPLAY = harness.BUILD / "instance-agent/samples/svc-guest-display"
 CLIENT = harness.BUILD / "tests/system/svc-stream-client"
 PACKAGE = harness.ROOT / "instance-agent/streamer/package.sh"
@@ -66,7 +67,7 @@ def desktop_image():
 
 def streamer_addon():
     addon = sorted(p for p in (harness.ROOT / "instance-agent/streamer/addon").rglob("*") if p.is_file())
-    return cached("svc-streamer.tar.bz2", [PACKAGE, STREAMER, *addon], lambda file: [PACKAGE, STREAMER, file])
+    return cached("svc-streamer.tar.bz2", [PACKAGE, STREAMER, GAMEPAD_LIBRARY, *addon], lambda file: [PACKAGE, STREAMER, file])
 
 
 def desktop_application(**hooks):
