@@ -21,6 +21,7 @@ KEY_F9 = 66
 MIDDLE = (640, 270)
 SOME_FRAMES = 5  # a screen on which nothing moves is sent once a second
 NOT_FOUND = 404
+EVENT, BUTTON_SOUTH = struct.Struct("llHHi"), 304  # of linux/input.h
 
 
 class Stream(streaming.StreamTest):
@@ -67,6 +68,28 @@ class Stream(streaming.StreamTest):
         """What the agent tells; None while there is none."""
         shown = self.daemon.ctl("exec", self.instance(id), "--", harness.AGENT_INSIDE, "ctl", "platform", "show")
         return json.loads(shown.stdout)["config"]["stream_active"] if shown.returncode == 0 else None
+
+    @unittest.skipIf(os.path.exists("/dev/uinput"), "needs a machine without /dev/uinput")
+    def test_a_program_of_the_desktop_reads_the_clients_gamepad(self):
+        id, client = self.stream()
+        instance = self.instance(id)
+        manager = self.daemon.execute(instance, "sh", "-c", "tr '\\0' '\\n' <\"/proc/$(pidof openbox)/environ\"")
+        preload = next(line for line in manager.splitlines() if line.startswith("LD_PRELOAD="))
+        press = lambda pressed: client.send("input::gamepad-button", id=0, index=0, pressed=pressed)
+        press(True)
+        self.assertTrue(eventually(lambda: "event0" in self.daemon.execute(instance, "ls", "/dev/input")))
+        read = f"{preload} exec head -c {EVENT.size} /dev/input/event0"
+        reader = subprocess.Popen([harness.SVCCTL, "--socket", self.daemon.socket, "exec", instance, "--", "setpriv", "--reuid=1000",
+                                   "--regid=1000", "--clear-groups", "sh", "-c", read], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        self.addCleanup(reader.communicate)
+        self.addCleanup(reader.kill)
+
+        def has_read():
+            press(False)
+            press(True)
+            return reader.poll() is not None
+        self.assertTrue(eventually(has_read))
+        self.assertEqual(EVENT.unpack(reader.stdout.read())[2:4], (1, BUTTON_SOUTH))
 
     def test_each_client_gets_a_codec_it_knows(self):
         id, first = self.stream(joinable=True)

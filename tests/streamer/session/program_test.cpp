@@ -14,7 +14,9 @@
 #include "tests/agent/guest/guest_client.h"
 #include "tests/streamer/client/headless_client.h"
 #include "tests/streamer/display/x_server.h"
+#include "tests/streamer/pads/pad_program.h"
 #include "tests/streamer/session/played_gateway.h"
+#include "tests/support/eventually.h"
 #include "tests/support/skip.h"
 
 using namespace svc;
@@ -197,6 +199,32 @@ TEST_CASE("a client sees the display and types on it") {
     CHECK(first_key(listener) == "release 38");
     child.kill(SIGTERM);
     CHECK(instance.outcome(child) == 0);
+}
+
+TEST_CASE("a client beside an X display has gamepads without uinput as long as it is there") {
+    if (access("/dev/uinput", F_OK) == 0) test::skip("needs a machine without /dev/uinput");
+    Instance instance;
+    const test::XServer server;
+    start_media();
+    Child child = instance.start({"--display", server.display()});
+    {
+        Client client(instance);
+        client.join();
+        REQUIRE(client.client.wait_channel("control", patience));
+        client.client.send("control", false,
+                           R"({"type":"input::gamepad-button","data":{"id":3,"index":0,"pressed":true}})");
+        const auto event = instance.run() / "input/event0";
+        test::eventually("the gamepad is there", [&] { return std::filesystem::exists(event); });
+        test::PadProgram program(event);
+        client.client.send("control", false,
+                           R"({"type":"input::gamepad-axes","data":{"id":3,"index":0,"value":-1}})");
+        CHECK(program.report() == "3 0 -32767;");
+        client.client.send("control", false, R"({"type":"stream::disconnect","data":{}})");
+        CHECK(program.report() == "gone");
+    }
+    child.kill(SIGTERM);
+    CHECK(instance.outcome(child) == 0);
+    CHECK(std::filesystem::is_empty(instance.run() / "input"));
 }
 
 TEST_CASE("a client sees what a program of the guest draws, and that program what the client does") {
