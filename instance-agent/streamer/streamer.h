@@ -19,6 +19,7 @@
 #include "instance-agent/streamer/guest/injected_data.h"
 #include "instance-agent/streamer/input/client_input.h"
 #include "instance-agent/streamer/metrics/rtc_log.h"
+#include "instance-agent/streamer/peer/encoded_sound.h"
 #include "instance-agent/streamer/peer/encoded_video.h"
 #include "instance-agent/streamer/sound/microphone_watch.h"
 #include "instance-agent/streamer/start_data.h"
@@ -36,6 +37,7 @@ struct StreamerParts {
     Captures captures;
     std::shared_ptr<GuestDisplay> guest_display{};  // of guests without X
     OpenVideo open_video{};                         // for media through the gateway; null: none goes there
+    OpenSound open_sound{};                         // likewise; null: it has no sound
     MakeClipboard make_clipboard{};                 // empty: the guest has none
 };
 

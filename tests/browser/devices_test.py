@@ -156,5 +156,25 @@ class DevicesTest(stream_test.WorldTest):
         self.listen(self.running(guest.sound.recorder("svc_microphone")), lambda left, _: left > LOUD)
 
 
+class ThroughTheGatewayTest(stream_test.NoPacketsTest, DevicesTest):
+    """TCP to the gateway is all that the instance's network lets through: no WebRTC."""
+    world_type = SoundingWorld
+    test_the_stream_goes_through_the_gateway = None
+    test_the_camera_is_seen_in_the_guest_while_it_is_open = None  # there is none
+    test_the_microphone_is_heard_in_the_guest_while_something_listens = None  # likewise
+
+    def recordings(self, sound):
+        listed = subprocess.run(["pactl", "list", "short", "source-outputs"], env=sound.environment, capture_output=True, text=True,
+                                timeout=world.PATIENCE, check=True)
+        return listed.stdout.splitlines()
+
+    def test_the_sound_is_recorded_while_somebody_listens(self):
+        sound = self.world.guests[self.start()].sound
+        world.eventually(lambda: len(self.recordings(sound)) == 1, "the guest's sound is recorded")
+        self.browser.click(selector="#leave")
+        world.eventually(lambda: not self.recordings(sound), "it is not any more")
+        self.assertEqual(self.browser.said(), [])
+
+
 if __name__ == "__main__":
     harness.cases.main()

@@ -385,13 +385,14 @@ class StreamTest(WorldTest):
 @unittest.skipUnless(os.geteuid() == 0, "needs root: the instance has a network of its own")
 class PathTest(WorldTest):
     """The path between browser and instance dies; the gateway can still be reached by both."""
+    world_type = world.World
 
     @classmethod
     def make_world(cls):
         cls.corner = corner.Corner()
         cls.addClassCleanup(cls.corner.close)
         cls.corner.open()
-        return world.World(cls.corner.prefix, listen=f"{cls.corner.host}:0")
+        return cls.world_type(cls.corner.prefix, listen=f"{cls.corner.host}:0")
 
     def cut(self):
         self.corner.cut(self.world.gateway.url.rsplit(":", 1)[1])

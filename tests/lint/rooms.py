@@ -87,7 +87,7 @@ ROOMS = {
         "media/meters": ("counts and bitrates, and the probes that feed them", ["media/gstreamer", "peer"]),
         "media/video": ("the display on its way out, the camera on its way in", ["display", "guest_display", "media/gstreamer", "media/meters", "peer", "threads"]),
         "media/capture": ("screenshots and recordings by GStreamer", ["capture", "media/gstreamer", "media/video", "peer"]),
-        "media/sound": ("the guest's sound and the client's microphone", ["media/gstreamer", "media/meters", "media/video"]),
+        "media/sound": ("the guest's sound and the client's microphone", ["media/gstreamer", "media/meters", "media/video", "peer"]),
         "media/peer": ("a peer by GStreamer's webrtcbin",
                        ["media/gstreamer", "media/meters", "media/video", "media/sound", "peer"]),
         "": ("main(), options, the composition of all of it", ["*", "shared"]),

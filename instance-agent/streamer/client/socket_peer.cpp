@@ -1,5 +1,7 @@
 #include "instance-agent/streamer/client/socket_peer.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace svc::streamer {
 
 namespace {
 
-constexpr char key_flag = 1, last_flag = 2;
+constexpr char key_flag = 1, last_flag = 2, sound_flag = 4;
 constexpr std::chrono::milliseconds goodbye{300};
 
 // That of the instance's signalling, with another word and the client: the token allows both.
@@ -32,21 +34,30 @@ std::vector<Target> all_of(const GatewayAddress& gateway) {
 }
 
 // Flags, then the time in microseconds, big endian.
-std::string header_of(const VideoFrame& frame, bool last) {
-    std::string header(1, static_cast<char>((frame.key_frame ? key_flag : 0) | (last ? last_flag : 0)));
-    for (int shift = 56; shift >= 0; shift -= 8) header += static_cast<char>(frame.time >> shift & 0xFF);
+std::string header_of(char flags, std::int64_t time) {
+    std::string header(1, flags);
+    for (int shift = 56; shift >= 0; shift -= 8) header += static_cast<char>(time >> shift & 0xFF);
     return header;
+}
+
+// What the kernel has taken goes out in its order, so it takes no more than what the path can have soon:
+// sound would wait behind megabytes of a picture. Without effect on sockets that are not TCP.
+void keep_short(const WebSocketClient& socket) {
+    constexpr int unsent = 32 << 10;  // bytes
+    ::setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof(unsent));
 }
 
 }  // namespace
 
 SocketPeer::SocketPeer(PeerSetup setup, const std::string& client, const GatewayAddress& gateway,
-                       std::vector<VideoCodec> codecs, OpenVideo open_video, PeerEvents& events)
+                       std::vector<VideoCodec> codecs, OpenVideo open_video, OpenSound open_sound,
+                       PeerEvents& events)
     : setup_(std::move(setup)),
       path_(media_path(gateway.path, client)),
       gateways_(all_of(gateway)),
       codecs_(std::move(codecs)),
       open_video_(std::move(open_video)),
+      open_sound_(std::move(open_sound)),
       events_(events),
       watches_(setup_.watches),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -61,6 +72,7 @@ SocketPeer::~SocketPeer() {
     thread_.join();
     std::lock_guard lock(video_mutex_);
     video_.reset();
+    sound_.reset();
 }
 
 void SocketPeer::shut_down() {
@@ -71,6 +83,7 @@ void SocketPeer::run(const std::stop_token& stop) {
     const auto socket = connect(stop);
     if (stop.stop_requested()) return;
     if (!socket) return events_.failed("the gateway cannot be reached for media");
+    keep_short(*socket);
     {
         const std::jthread writer([&](const std::stop_token& done) { write(done, *socket); });
         serve(*socket);
@@ -135,6 +148,7 @@ void SocketPeer::begin(const std::string& text) {
         text_bytes_ += texts_.front().size();
     }
     open_video();
+    if (fields.boolean("sound").value_or(false)) open_sound();
     events_.connected();
     events_.channel_opened(std::string(control_label));
 }
@@ -155,6 +169,22 @@ void SocketPeer::open_video() {
         setup_, codec,
         {[this](const VideoFrame& frame) { take_frame(frame); },
          [this](const std::string& reason) { events_.failed("the display cannot be streamed: " + reason); }});
+}
+
+// Without sound there are pictures all the same.
+void SocketPeer::open_sound() try {
+    std::lock_guard lock(video_mutex_);
+    if (!open_sound_ || !setup_.settings.speaker) return;
+    sound_ =
+        open_sound_(setup_.places.audio_server, [this](const SoundPacket& packet) { take_sound(packet); });
+} catch (const Error& e) {
+    log::warning("the client hears nothing", {{"error", e.what()}});
+}
+
+void SocketPeer::take_sound(const SoundPacket& packet) {
+    std::lock_guard lock(mutex_);
+    sounds_.add(packet);
+    changed_.notify_all();
 }
 
 // Nothing waits behind a slow client but a few frames. Those that are too many are dropped, up to a key
@@ -194,7 +224,7 @@ void SocketPeer::write(const std::stop_token& stop, WebSocketClient& socket) try
     std::unique_lock lock(mutex_);
     while (!stop.stop_requested()) {
         changed_.wait_for(lock, stop, std::chrono::milliseconds(500),
-                          [this] { return !texts_.empty() || !frames_.empty(); });
+                          [this] { return !texts_.empty() || !sounds_.empty() || !frames_.empty(); });
         writing_ = true;
         if (!texts_.empty()) {
             const std::string text = std::move(texts_.front());
@@ -202,6 +232,9 @@ void SocketPeer::write(const std::stop_token& stop, WebSocketClient& socket) try
             text_bytes_ -= text.size();
             lock.unlock();
             socket.send_text(text);
+        } else if (!sounds_.empty()) {
+            lock.unlock();
+            send_sound(socket);
         } else if (!frames_.empty()) {
             const VideoFrame frame = std::move(frames_.front());
             frames_.pop_front();
@@ -224,12 +257,30 @@ void SocketPeer::write(const std::stop_token& stop, WebSocketClient& socket) try
 void SocketPeer::send_frame(WebSocketClient& socket, const VideoFrame& frame) {
     for (std::size_t at = 0; at < frame.bytes->size(); at += piece) {
         const bool last = at + piece >= frame.bytes->size();
-        std::string message = header_of(frame, last);
+        std::string message = header_of(
+            static_cast<char>((frame.key_frame ? key_flag : 0) | (last ? last_flag : 0)), frame.time);
         message.append(*frame.bytes, at, piece);
         socket.send_binary(message);
-        std::lock_guard lock(mutex_);
-        ++packets_;
-        bytes_ += message.size();
+        {
+            std::lock_guard lock(mutex_);
+            ++packets_;
+            bytes_ += message.size();
+        }
+        send_sound(socket);
+    }
+}
+
+// All that waits.
+void SocketPeer::send_sound(WebSocketClient& socket) {
+    for (;;) {
+        std::unique_lock lock(mutex_);
+        const auto packet = sounds_.take();
+        if (!packet) return;
+        const std::string message = header_of(sound_flag, packet->time) + *packet->bytes;
+        ++sound_packets_;
+        sound_bytes_ += message.size();
+        lock.unlock();
+        socket.send_binary(message);
     }
 }
 
@@ -318,7 +369,18 @@ PeerStats SocketPeer::stats() const {
     std::lock_guard lock(mutex_);
     video.packets_sent = packets_;
     video.bytes_sent = bytes_;
+    if (sound_) stats.streams.push_back(sound_stats());
     return stats;
+}
+
+// Under both locks.
+StreamStats SocketPeer::sound_stats() const {
+    StreamStats sound;
+    sound.kind = "audio";
+    sound.target_bitrate = sound_->bits_per_second();
+    sound.packets_sent = sound_packets_;
+    sound.bytes_sent = sound_bytes_;
+    return sound;
 }
 
 void SocketPeer::end() {

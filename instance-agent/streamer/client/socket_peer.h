@@ -1,6 +1,6 @@
 #pragma once
-// A client that no packet reaches: its pictures and its control channel go through the gateway, over a
-// WebSocket of their own (docs/streaming.md, Media through the gateway).
+// A client that no packet reaches: its pictures, its sound and its control channel go through the gateway,
+// over a WebSocket of their own (docs/streaming.md, Media through the gateway).
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -9,14 +9,15 @@
 #include <thread>
 
 #include "instance-agent/streamer/client/gateway_link.h"
+#include "instance-agent/streamer/client/sound_queue.h"
 #include "instance-agent/streamer/peer/encoded_video.h"
 
 namespace svc::streamer {
 
 class SocketPeer final : public Peer {
   public:
-    static constexpr std::size_t most_frames = 8;        // that wait; with more all are dropped
-    static constexpr std::size_t piece = 192U << 10;     // bytes of a frame in one message
+    static constexpr std::size_t most_frames = 8;    // that wait; with more all are dropped
+    static constexpr std::size_t piece = 16U << 10;  // bytes of a frame in one message; sound goes between
     static constexpr std::size_t most_texts = 1U << 20;  // bytes of messages that wait
     static constexpr std::chrono::seconds rest{2};       // until a client that was behind gets a key frame
     static constexpr std::chrono::seconds calm{5};       // without falling behind, until the bit rate rises
@@ -25,7 +26,8 @@ class SocketPeer final : public Peer {
     // Connects at once, on a thread of its own; `events` tell the rest. `codecs`: that there is an encoder
     // for.
     SocketPeer(PeerSetup setup, const std::string& client, const GatewayAddress& gateway,
-               std::vector<VideoCodec> codecs, OpenVideo open_video, PeerEvents& events);
+               std::vector<VideoCodec> codecs, OpenVideo open_video, OpenSound open_sound,
+               PeerEvents& events);
     ~SocketPeer() override;
     SocketPeer(const SocketPeer&) = delete;
     SocketPeer& operator=(const SocketPeer&) = delete;
@@ -50,12 +52,16 @@ class SocketPeer final : public Peer {
     void take(const std::string& text);
     void begin(const std::string& text);
     void open_video();
+    void open_sound();
+    void take_sound(const SoundPacket& packet);
     void take_frame(const VideoFrame& frame);
     void fall_behind(Moment now);
     void adapt(Moment now);
     void catch_up(Moment now);
     void write(const std::stop_token& stop, WebSocketClient& socket);
     void send_frame(WebSocketClient& socket, const VideoFrame& frame);
+    void send_sound(WebSocketClient& socket);
+    StreamStats sound_stats() const;
     void shut_down();
 
     PeerSetup setup_;
@@ -63,10 +69,12 @@ class SocketPeer final : public Peer {
     const std::vector<Target> gateways_;
     const std::vector<VideoCodec> codecs_;
     const OpenVideo open_video_;
+    const OpenSound open_sound_;
     PeerEvents& events_;
 
-    mutable std::mutex video_mutex_;  // guards video_, hidden_ and setup_; taken before mutex_
+    mutable std::mutex video_mutex_;  // guards video_, sound_, hidden_ and setup_; taken before mutex_
     std::shared_ptr<EncodedVideo> video_;
+    std::unique_ptr<EncodedSound> sound_;
     bool hidden_ = false;       // the screen is about to change its size
     mutable std::mutex mutex_;  // guards the members below
     std::condition_variable_any changed_;
@@ -74,11 +82,12 @@ class SocketPeer final : public Peer {
     std::deque<std::string> texts_;
     std::size_t text_bytes_ = 0;
     std::deque<VideoFrame> frames_;
+    SoundQueue sounds_;
     bool waits_for_key_ = true, watches_ = false, writing_ = false, ending_ = false;
     std::optional<VideoCodec> codec_;  // nothing: the client has not begun
     Moment behind_{}, key_wanted_{},
         moved_{};  // moved_: the bit rate has, or there was a reason not to raise it
-    std::uint64_t packets_ = 0, bytes_ = 0;
+    std::uint64_t packets_ = 0, bytes_ = 0, sound_packets_ = 0, sound_bytes_ = 0;
     std::jthread thread_;  // last member: the thread uses the others
 };
 

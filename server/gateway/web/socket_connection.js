@@ -1,10 +1,11 @@
-// A connection to the instance where no packet gets through: pictures and control over a WebSocket of the gateway. Of the
-// shape of Connection. The pictures are decoded by WebCodecs onto a canvas, whose stream is the track; there is no sound.
+// A connection to the instance where no packet gets through: pictures, sound and control over a WebSocket of the gateway. Of the
+// shape of Connection. The pictures are decoded by WebCodecs onto a canvas, whose stream is the track.
 import { Devices } from './devices.js';
 import { StreamError } from './errors.js';
+import { SocketSound, canPlaySound } from './socket_sound.js';
 
 const decoders = { H264: 'avc1.42E01F', VP8: 'vp8', VP9: 'vp09.00.10.08', AV1: 'av01.0.08M.08' };
-const keyFlag = 1, lastFlag = 2, headerBytes = 9;
+const keyFlag = 1, lastFlag = 2, soundFlag = 4, headerBytes = 9;
 const largestFrame = 16 * 1024 * 1024;  // bytes
 const mostUndecoded = 8;  // frames that the decoder has not done; with more, up to a key frame none is given to it
 
@@ -45,6 +46,7 @@ export class SocketConnection {
         this.devices.closeAll();
         this.socket.close();
         if (this.decoder && this.decoder.state !== 'closed') this.decoder.close();
+        this.sound?.close();
         this.track?.stop();
     }
 
@@ -55,7 +57,8 @@ export class SocketConnection {
     open(url) {
         this.socket = new WebSocket(url);
         this.socket.binaryType = 'arraybuffer';
-        this.socket.onopen = async () => this.socket.send(JSON.stringify({ type: 'begin', codecs: await supported() }));
+        const sound = this.options.audio && canPlaySound();
+        this.socket.onopen = async () => this.socket.send(JSON.stringify({ type: 'begin', codecs: await supported(), sound }));
         this.socket.onmessage = ({ data }) => this.ended || (typeof data === 'string' ? this.text(data) : this.piece(data));
         this.socket.onclose = ({ reason }) => this.end(this.begun ? { kind: 'lost' } : { kind: 'signalling', text: reason });
     }
@@ -81,8 +84,9 @@ export class SocketConnection {
         this.events.opened();
     }
 
-    // Of a frame: large ones come in several messages.
+    // A packet of sound, or a piece of a frame: large ones come in several messages.
     piece(buffer) {
+        if (buffer.byteLength > headerBytes && new Uint8Array(buffer)[0] & soundFlag) return this.hear(buffer);
         this.held += buffer.byteLength;
         if (buffer.byteLength < headerBytes || this.held > largestFrame) return this.refuse('The instance sends what is no picture.');
         const flags = new Uint8Array(buffer, 0, 1)[0];
@@ -93,6 +97,13 @@ export class SocketConnection {
         this.held = 0;
         this.pieces.splice(0).reduce((at, part) => (data.set(part, at), at + part.length), 0);
         return this.decode(data, Boolean(flags & keyFlag), Number(new DataView(buffer).getBigUint64(1)));
+    }
+
+    hear(buffer) {
+        this.counts.bytes += buffer.byteLength;
+        this.sound ??= new SocketSound((track) => this.ended || this.events.track(track, {}),
+            (error) => this.options.onWarning?.(new StreamError('notSupported', `The sound cannot be played: ${error.message}.`)));
+        this.sound.take(Number(new DataView(buffer).getBigUint64(1)), new Uint8Array(buffer, headerBytes));
     }
 
     refuse(text) {

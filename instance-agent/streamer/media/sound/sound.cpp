@@ -31,18 +31,29 @@ void set_server(GstElement* bin, const char* name, const std::string& path) {
 
 }  // namespace
 
-GstElement* make_sound_out(const std::string& audio_server, const std::shared_ptr<SendMeter>& sent) {
-    const bool has_server = answers(audio_server);
+std::string answering_server(const std::string& audio_server) {
+    return answers(audio_server) ? audio_server : "";
+}
+
+GstElement* make_opus_sound(const std::string& server, const std::string& end) {
     const char* const source =
-        has_server ? "pulsesrc name=sound device=@DEFAULT_MONITOR@ provide-clock=false buffer-time=40000 "
-                     "latency-time=10000 ! queue max-size-time=100000000 leaky=downstream ! audioconvert ! "
-                     "audioresample"
-                   : "audiotestsrc is-live=true wave=silence samplesperbuffer=960";
+        server.empty()
+            ? "audiotestsrc is-live=true wave=silence samplesperbuffer=960"
+            : "pulsesrc name=sound device=@DEFAULT_MONITOR@ provide-clock=false buffer-time=40000 "
+              "latency-time=10000 ! queue max-size-time=100000000 leaky=downstream ! audioconvert ! "
+              "audioresample";
     GstElement* const bin = make_bin(
         fmt::format("{} ! audio/x-raw,rate=48000,channels=2 ! opusenc bitrate={} frame-size=20 dtx=true "
-                    "audio-type=restricted-lowdelay ! rtpopuspay name=payloader dtx=true pt={}",
-                    source, audio_bits_per_second, opus_payload));
-    if (has_server) set_server(bin, "sound", audio_server);
+                    "audio-type=restricted-lowdelay ! {}",
+                    source, audio_bits_per_second, end));
+    if (!server.empty()) set_server(bin, "sound", server);
+    return bin;
+}
+
+GstElement* make_sound_out(const std::string& audio_server, const std::shared_ptr<SendMeter>& sent) {
+    GstElement* const bin =
+        make_opus_sound(answering_server(audio_server),
+                        fmt::format("rtpopuspay name=payloader dtx=true pt={}", opus_payload));
     meter_payloader(element_of(bin, "payloader").get(), sent);
     return bin;
 }

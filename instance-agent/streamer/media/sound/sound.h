@@ -9,6 +9,11 @@
 
 namespace svc::streamer {
 
+// `audio_server` where a sound server answers, else "".
+std::string answering_server(const std::string& audio_server);
+// A bin: the sound of `server` ("": silence) as Opus, into the elements of `end`.
+GstElement* make_opus_sound(const std::string& server, const std::string& end);
+
 // Bins for a pipeline. When no server answers at `audio_server` (PulseAudio's socket), they send silence and
 // drop the microphone.
 GstElement* make_sound_out(const std::string& audio_server, const std::shared_ptr<SendMeter>& sent);
