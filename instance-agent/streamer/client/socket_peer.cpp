@@ -40,6 +40,12 @@ std::string header_of(char flags, std::int64_t time) {
     return header;
 }
 
+// The client has left out pictures that came faster than it decodes.
+bool wants_key_frame(const std::string& text) {
+    constexpr std::size_t longest = 64;
+    return text.size() <= longest && text.find("\"media::key-frame\"") != std::string::npos;
+}
+
 // What the kernel has taken goes out in its order, so it takes no more than what the path can have soon:
 // sound would wait behind megabytes of a picture. Without effect on sockets that are not TCP.
 void keep_short(const WebSocketClient& socket) {
@@ -115,13 +121,14 @@ void SocketPeer::serve(WebSocketClient& socket) {
     }
 }
 
-// The first message begins, all others are of the control channel.
+// The first message begins; of the others, all are of the control channel but the wish for a key frame.
 void SocketPeer::take(const std::string& text) {
     bool begun = false;
     {
         std::lock_guard lock(mutex_);
         begun = codec_.has_value();
     }
+    if (begun && wants_key_frame(text)) return request_key_frame();
     if (begun) return events_.channel_message(std::string(control_label), false, text);
     try {
         begin(text);
@@ -129,6 +136,11 @@ void SocketPeer::take(const std::string& text) {
         log::info("media through the gateway cannot begin", {{"error", e.what()}});
         events_.failed(e.what());
     }
+}
+
+void SocketPeer::request_key_frame() {
+    std::lock_guard lock(video_mutex_);
+    if (video_) video_->request_key_frame();
 }
 
 void SocketPeer::begin(const std::string& text) {

@@ -51,6 +51,7 @@ class SocketPeer final : public Peer {
     void serve(WebSocketClient& socket);
     void take(const std::string& text);
     void begin(const std::string& text);
+    void request_key_frame();
     void open_video();
     void open_sound();
     void take_sound(const SoundPacket& packet);

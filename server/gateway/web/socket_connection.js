@@ -80,6 +80,7 @@ export class SocketConnection {
             error: (error) => this.end({ kind: 'error', error: new StreamError('notSupported', `The picture cannot be decoded: ${error.message}.`) }),
         });
         this.decoder.configure({ codec: decoders[codec], optimizeForLatency: true });
+        this.decoder.ondequeue = () => this.askForKey();
         this.events.connected();
         this.events.opened();
     }
@@ -115,8 +116,15 @@ export class SocketConnection {
         if (this.decoder?.state !== 'configured') return;
         if (this.decoder.decodeQueueSize > mostUndecoded) this.waitsForKey = true;
         if (key && this.decoder.decodeQueueSize <= mostUndecoded) this.waitsForKey = false;
+        if (key) this.asked = false;
         if (this.waitsForKey ?? !key) this.counts.dropped += 1;
         else this.decoder.decode(new EncodedVideoChunk({ type: key ? 'key' : 'delta', timestamp, data }));
+    }
+
+    // Once the decoder is through: an instance whose screen stands still sends none by itself.
+    askForKey() {
+        if (!this.waitsForKey || this.asked || this.decoder.decodeQueueSize > 0) return;
+        this.asked = this.sendControl({ type: 'media::key-frame' });
     }
 
     // The track begins with the first picture, in whose size the canvas is.

@@ -1,5 +1,7 @@
-// Sound of the guest to a client whose media goes through the gateway.
+// Pictures and sound of the guest to a client whose media goes through the gateway.
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <future>
 
 #include "instance-agent/streamer/client/socket_peer.h"
 #include "libsvc/base/error.h"
@@ -15,18 +17,21 @@ struct PlayedEncoders {
     VideoListener video;
     SoundListener sound;
     std::string audio_server = "nobody asked";
+    std::atomic<int> key_frames = 0;  // that were asked for
     bool has_sound = true;
 
     OpenVideo open_video() {
         struct Video final : EncodedVideo {
-            void request_key_frame() override {}
+            explicit Video(std::atomic<int>& asked) : key_frames(asked) {}
+            std::atomic<int>& key_frames;
+            void request_key_frame() override { ++key_frames; }
             void set_kbps(std::uint32_t) override {}
             std::uint32_t kbps() const override { return 1000; }
             void add_to(StreamStats&) const override {}
         };
         return [this](const PeerSetup&, VideoCodec, VideoListener listener) {
             video = std::move(listener);
-            return std::make_unique<Video>();
+            return std::make_unique<Video>(key_frames);
         };
     }
     OpenSound open_sound() {
@@ -50,9 +55,12 @@ struct Told final : PeerEvents {
     void left() override {}
     void channel_opened(const std::string&) override { begun.set(); }
     void channel_closed(const std::string&) override {}
-    void channel_message(const std::string&, bool, std::string_view) override {}
+    void channel_message(const std::string&, bool, std::string_view text) override {
+        message.set_value(std::string(text));
+    }
     std::string failure;
     test::Signal begun;
+    std::promise<std::string> message;  // of the control channel: there may be one
 };
 
 PeerSetup setup_with(bool speaker) {
@@ -138,6 +146,17 @@ TEST_CASE("sound goes between the pieces of a picture that the client takes slow
     REQUIRE_FALSE(heard.empty());
     CHECK(std::ranges::is_sorted(heard));
     CHECK(heard.back() == played - 1);
+}
+
+TEST_CASE("a client that has left pictures out gets a key frame when it asks, and the streamer no message") {
+    Listening t("");
+    t.show(1);
+    CHECK(t.media.next().flags() == 3);
+    const int before = t.encoders.key_frames;  // for its beginning
+    t.media.send(R"({"type":"media::key-frame"})");
+    t.media.send(R"({"type":"other"})");
+    CHECK(t.events.message.get_future().get() == R"({"type":"other"})");
+    CHECK(t.encoders.key_frames == before + 1);
 }
 
 TEST_CASE("sound that nobody takes is the newest, and bounded") {
