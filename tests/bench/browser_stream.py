@@ -2,10 +2,11 @@
 """The whole way of a stream into headless Chromium: what it costs the streamer, what the browser is sent and asks for again, how
 late a key is seen. Real programs on this machine as in tests/browser, an X server of 1280x720, 60 frames a second.
 
-usage: browser_stream.py [--seconds 20] [--flips 100] [--codecs H264,VP8]
+usage: browser_stream.py [--seconds 20] [--flips 100] [--codecs H264,VP8] [--gateway] [--keys-alone]
 
 still: nothing moves. moving: the demo's square flips 20 times a second. key: F9 in the page to the changed picture in it, on a
-screen that is still otherwise. About four minutes; other work on the machine shows in all of it.
+screen that is still otherwise; with --gateway also by the way through the gateway (WebSocket, WebCodecs), in turns with WebRTC. About four
+minutes, with --keys-alone half of it; other work on the machine shows in all of it.
 """
 import argparse
 import os
@@ -22,6 +23,7 @@ import world  # noqa: E402
 import results  # noqa: E402
 
 FLIP_MS = 50
+TURNS = 2  # of each way to the browser
 
 
 class MovingGuest(world.Guest):
@@ -44,11 +46,11 @@ def over(seconds, page, streamer):
     return {"core": 100 * spent / seconds, "kbps": (after["bytesReceived"] - before["bytesReceived"]) * 8 / 1000 / passed, **change}
 
 
-def measure(here, codec, guest, work):
-    """Starts a session of this codec, has `work(browser, streamer)` done and ends it."""
+def measure(here, codec, guest, work, packets=True):
+    """Starts a session of this codec, has `work(browser, streamer)` done and ends it. Without packets it goes through the gateway."""
     here.guest_type = guest
     with browser.Browser() as page:
-        page.open(url=here.gateway.url, token=here.token, codec=codec)
+        page.open(url=here.gateway.url, token=here.token, codec=codec, packets=packets)
         page.start(app=here.app, wait=False)
         session = here.start_guest()
         try:
@@ -71,9 +73,20 @@ def report(codec, what, figures, command):
                    met=figures["pliCount"] == figures["framesDropped"] == 0, command=command)
 
 
-def report_keys(codec, flips, command):
+def measure_keys(here, codec, options, command):
+    """The ways take turns, so what else the machine does meets both."""
+    ways = {"WebRTC": True, "through the gateway": False} if options.gateway else {"WebRTC": True}
+    times = {way: [] for way in ways}
+    for _ in range(TURNS):
+        for way, packets in ways.items():
+            times[way] += measure(here, codec, world.Guest, lambda page, _: page.flips(count=options.flips // TURNS), packets)
+    for way, flips in times.items():
+        report_keys(codec, way, flips, command)
+
+
+def report_keys(codec, way, flips, command):
     times = sorted(flip["keyToGlass"] for flip in flips)
-    name = f"720p60 {codec} in Chromium, key to picture"
+    name = f"720p60 {codec} in Chromium, {way}, key to picture"
     results.report(f"{name}: median", statistics.median(times), unit="ms", command=command)
     results.report(f"{name}: 95th percentile", times[int(0.95 * (len(times) - 1))], unit="ms", command=command)
 
@@ -83,6 +96,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--flips", type=int, default=100)
     parser.add_argument("--codecs", default="H264,VP8")
+    parser.add_argument("--gateway", action="store_true")
+    parser.add_argument("--keys-alone", action="store_true")
     options = parser.parse_args()
     if found := chromium.obstacle():
         sys.exit("no browser: " + found)
@@ -90,9 +105,9 @@ def main():
     here = world.World()
     try:
         for codec in options.codecs.split(","):
-            for what, guest in (("still", world.Guest), ("moving", MovingGuest)):
+            for what, guest in () if options.keys_alone else (("still", world.Guest), ("moving", MovingGuest)):
                 report(codec, what, measure(here, codec, guest, lambda page, pid: over(options.seconds, page, pid)), command)
-            report_keys(codec, measure(here, codec, world.Guest, lambda page, _: page.flips(count=options.flips)), command)
+            measure_keys(here, codec, options, command)
     finally:
         here.close()
 

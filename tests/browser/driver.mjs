@@ -8,7 +8,7 @@ const browser = await launch();
 
 const page = ({ page: name = 'first' }) => pages.get(name).page;
 
-async function open({ page: name = 'first', url, token, size, codec }) {
+async function open({ page: name = 'first', url, token, size, codec, packets = true }) {
     const viewport = size === 'phone' ? phone : { viewport: size ?? { width: 1280, height: 800 } };
     const context = await newContext(browser, { ...viewport, ignoreHTTPSErrors: true, geolocation: { latitude: 48.1, longitude: 11.5 } });
     const opened = await context.newPage();
@@ -17,6 +17,7 @@ async function open({ page: name = 'first', url, token, size, codec }) {
     opened.on('pageerror', (error) => said.push(String(error)));
     await opened.addInitScript({ path: new URL('picture.js', import.meta.url).pathname });
     if (codec) await opened.addInitScript((only) => window.decodeOnly(only), codec);
+    if (!packets) await opened.addInitScript(() => window.useNoPackets());
     pages.set(name, { context, page: opened, said });
     await opened.goto(`${url}/${token ? `#token=${encodeURIComponent(token)}` : ''}`);
     return opened.url();

@@ -85,16 +85,20 @@
 
     // The newest connection of the page, and a browser that decodes nothing but one codec.
     const RealConnection = RTCPeerConnection;
-    let newest;
+    let newest, policy = {};
     window.RTCPeerConnection = class extends RealConnection {
-        constructor(...settings) {
-            super(...settings);
+        constructor(settings) {
+            super({ ...settings, ...policy });
             newest = this;
         }
     };
+    // Nor is there a TURN server: no path is found, and the stream goes through the gateway.
+    window.useNoPackets = () => { policy = { iceTransportPolicy: 'relay' }; };
     window.decodeOnly = (name) => {
         const all = RTCRtpReceiver.getCapabilities.bind(RTCRtpReceiver);
         const wanted = ({ mimeType }) => mimeType.toUpperCase() === `VIDEO/${name}`;
+        const decodes = VideoDecoder.isConfigSupported.bind(VideoDecoder), begin = { H264: 'avc1' }[name] ?? name.toLowerCase();
+        VideoDecoder.isConfigSupported = (config) => (config.codec.startsWith(begin) ? decodes(config) : Promise.resolve({ supported: false, config }));
         RTCRtpReceiver.getCapabilities = (kind) => (kind === 'video' ? { ...all(kind), codecs: all(kind).codecs.filter(wanted) } : all(kind));
     };
 
