@@ -92,13 +92,45 @@ TEST_CASE_METHOD(CaptureWorld, "a recording has the length that was asked for, a
     CHECK(get(url + "/recording?duration=30").body == "\x89PNG {\"take\":\"recording\",\"seconds\":30}");
     CHECK(get(url + "/recording").body == "\x89PNG {\"take\":\"recording\",\"seconds\":3600}");
     CHECK(get(url + "/recording?duration=3600").type == "video/mp4");
-    for (const char* wrong : {"0", "3601", "-1", "ten", ""}) {
+    for (const char* wrong : {"0", "3601", "-1", "ten", "", "1.5", "1e3", "0x10", "%2B5", "%205", "5%00",
+                              "5%3B", "99999999999999999999999", "18446744073709551617"}) {
         const ApiReply refused = api.get(url + "/recording?duration=" + wrong);
         CHECK(refused.status == 400);
         CHECK_THAT(refused.error(), Catch::Contains("argument duration is invalid"));
     }
     CHECK(get(url + "/recording", daemon.tls_target()).status == 403);
     CHECK(api.get("/1.0/instances/absent/recording").status == 404);
+}
+
+TEST_CASE_METHOD(CaptureWorld, "what a guest may have made is kept by nobody and opened as its type alone") {
+    for (const auto& [path, name] :
+         {std::pair("/screenshot", "screenshot.png"), std::pair("/recording", "recording.mp4")}) {
+        const Headers headers = api.get(url + path).headers;
+        CHECK(headers.get("X-Content-Type-Options") == "nosniff");
+        CHECK(headers.get("Cache-Control") == "no-store");
+        CHECK(headers.get("Content-Disposition") == "attachment; filename=\"" + std::string(name) + "\"");
+    }
+}
+
+TEST_CASE_METHOD(CaptureWorld, "a path that names no instance, and another method, capture nothing") {
+    std::atomic<int> asked = 0;
+    streamer = [&](const std::string&, const Send& send) {
+        ++asked;
+        send(whole);
+    };
+    constexpr int bad = 400, absent = 404;
+    for (const auto& [wrong, status] : {std::pair("..", absent),
+                                        {"%2e%2e", absent},
+                                        {"..%2f", absent},
+                                        {"a%00", bad},
+                                        {"%0a", absent},
+                                        {"a%20b", absent}}) {
+        INFO(wrong);
+        CHECK(api.get("/1.0/instances/" + std::string(wrong) + "/screenshot").status == status);
+    }
+    CHECK(api.post(url + "/screenshot", {}).status == absent);
+    CHECK(api.remove(url + "/recording").status == absent);
+    CHECK(asked == 0);
 }
 
 TEST_CASE_METHOD(CaptureWorld,
