@@ -63,7 +63,7 @@ InstanceNetwork network_of_instances(const Options& options, FromElsewhere elsew
 
 std::vector<Route> api_and_console(const Services& services) {
     std::vector<Route> routes = api_routes(services);
-    std::ranges::move(console_routes(), std::back_inserter(routes));
+    std::ranges::move(console_routes(services.config), std::back_inserter(routes));
     return routes;
 }
 

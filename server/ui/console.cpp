@@ -9,20 +9,22 @@ namespace {
 
 constexpr std::string_view root = "/ui";
 
-// Everything comes from the service itself; no inline script, no frame of another origin.
+// Everything comes from the service itself; no inline script; the frame of one other origin, the gateway's.
 constexpr std::string_view page_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' "
     "blob:; "
-    "font-src 'self'; manifest-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'";
+    "font-src 'self'; manifest-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; frame-src 'self'";
 // The terminal's library writes `style` attributes. Its page is a frame of the console, and loads no data.
 constexpr std::string_view terminal_policy =
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src "
     "'self'; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-std::string_view policy_of(const WebFile& file) {
-    return file.path == "terminal.html" ? terminal_policy : page_policy;
+std::string policy_of(const WebFile& file, const ConfigService& config) {
+    if (file.path == "terminal.html") return std::string(terminal_policy);
+    const std::string gateway = config.text("console.gateway_url");
+    return std::string(page_policy) + (gateway.empty() ? "" : " " + gateway);
 }
 
 std::string url_of(const WebFile& file) {
@@ -31,11 +33,13 @@ std::string url_of(const WebFile& file) {
 
 }  // namespace
 
-std::vector<Route> console_routes() {
+std::vector<Route> console_routes(const ConfigService& config) {
     std::vector<Route> routes;
     for (const WebFile& file : console_files())
         routes.push_back({Method::get, url_of(file), Access::everyone, Dispatch::on_io_thread, "console",
-                          [&file](Request& request) { return web_file(file, request, policy_of(file)); }});
+                          [&file, &config](Request& request) {
+                              return web_file(file, request, policy_of(file, config));
+                          }});
     return routes;
 }
 

@@ -10,6 +10,7 @@
 #include "libsvc/model/cluster/config.h"
 #include "libsvc/model/cluster/oidc.h"
 #include "libsvc/model/values/names.h"
+#include "libsvc/model/values/web_origin.h"
 
 namespace svc {
 
@@ -108,7 +109,7 @@ constexpr Value source_url_rule = "a URL with http://, https:// or file://";
 constexpr Value interval_rule = "a duration like 5m, at least 1s";
 constexpr Value session_rule = "a duration like 30m, from 1m to 720h";
 
-constexpr std::array<ConfigKey, 40> config_keys{{
+constexpr std::array<ConfigKey, 41> config_keys{{
     {"application.addons", text, "", "a comma-separated list of addon names", are_addon_names, false,
      "addons of every application, before its own"},
     {"application.auto_publish", boolean, "true", "", nullptr, false,
@@ -119,6 +120,8 @@ constexpr std::array<ConfigKey, 40> config_keys{{
      false, "ABI of applications that name none; unset: that of the image"},
     {"application.max_published_versions", number, "3", "a number from 1 to 1000", between<1, 1000>, false,
      "how many published versions an application keeps; older unused ones are removed"},
+    {"console.gateway_url", text, "", web_origin_rule, is_web_origin, false,
+     "stream gateway whose page the console shows in a frame; unset: none"},
     {"container.apt_mirror", text, "", web_url_rule, is_web_url, false,
      "package mirror for security updates; unset: the guest's own"},
     {"container.default_platform", text, "", "one of null, swrast, webrtc",
