@@ -82,7 +82,8 @@ class Gateway {
     HttpMetrics http_metrics_;
     std::unique_ptr<Front> front_;  // of one gateway among several
     std::atomic<Phase> phase_ = Phase::starting;
-    RouteContext context_{authenticator_, services_.accounts(), services_.regions(), options_.public_url};
+    RouteContext context_{authenticator_, services_.accounts(), services_.regions(), options_.public_url,
+                          options_.frame_ancestors};
     Middleware middleware_;
     HttpServer server_;
     std::vector<std::string> addresses_;

@@ -35,6 +35,7 @@ struct Options {
     IceConfig ice;
     SessionLimits limits;
     std::vector<std::string> allowed_origins{"*"};  // CORS
+    std::vector<std::string> frame_ancestors;       // origins whose pages may have the page in a frame
     log::Level log_level = log::Level::info;
     bool check_only = false;
 };

@@ -10,6 +10,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/model/cluster/metrics_server.h"
 #include "libsvc/model/values/names.h"
+#include "libsvc/model/values/web_origin.h"
 #include "libsvc/net/client/target.h"
 #include "server/process/setting_values.h"
 
@@ -221,6 +222,17 @@ void apply_cors(Options& options, Key key, const Json& value) {
                                }}});
 }
 
+// Of a flag, with commas between; in the file a list as well.
+void apply_frame_ancestors(Options& options, Key key, const Json& value) {
+    options.frame_ancestors.clear();
+    for (const std::string& text : read_texts(key, value))
+        for (const std::string& origin : split(text, ',')) {
+            if (!is_web_origin(origin))
+                throw_invalid(key, quoted(origin) + " is not " + std::string(web_origin_rule));
+            options.frame_ancestors.push_back(origin);
+        }
+}
+
 constexpr std::array all_settings{
     Setting{"state_dir", "DIR",
             "sessions, accounts, the secret of tokens, the certificate made at first; default "
@@ -265,6 +277,9 @@ constexpr std::array all_settings{
             [](Options& o, Key k, const Json& v) { o.public_url = read_url(k, v, true); }},
     Setting{"instance_url", "URL", "where instances find it; default: this machine's first address",
             [](Options& o, Key k, const Json& v) { o.instance_url = read_url(k, v, true); }},
+    Setting{"frame_ancestors", "ORIGIN[,ORIGIN...]",
+            "pages of these origins may show the gateway's page in a frame; default: none",
+            apply_frame_ancestors},
     Setting{"location", "TEXT", "the gateway's name in the tokens it makes; default stream-gateway",
             [](Options& o, Key k, const Json& v) { o.location = read_text(k, v); }},
     Setting{"tls_certificate", "FILE", "PEM; default: made in the state directory",

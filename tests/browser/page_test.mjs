@@ -39,6 +39,7 @@ async function replyTo(method, pathname, body) {
             gateway.requests.push({ method, pathname, body });
             gateway.first(gateway.requests[0]);
         }
+        if (pathname.startsWith('/1.0/sessions/s') && !gateway.session) return { status: 404, json: { type: 'error', status: 'failed', status_code: 404, error: 'session not found' } };
         const status = pathname === '/1.0/sessions/' ? 201 : 200;
         return { status, json: { type: 'sync', status: 'success', status_code: status, metadata: metadataOf(method, pathname) } };
     }
@@ -66,10 +67,11 @@ async function listen(onRequest) {
     return `http://127.0.0.1:${server.address().port}`;
 }
 
-async function open({ token = 'abc', device = { viewport: { width: 1280, height: 800 } }, at = site } = {}) {
+async function open({ token = 'abc', device = { viewport: { width: 1280, height: 800 } }, at = site, script } = {}) {
     context = await newContext(browser, device);
     await context.route(`${site}/**`, serve);
     page = await context.newPage();
+    if (script) await page.addInitScript(script);
     await page.routeWebSocket('ws://localhost/slave?token=t', (route) => {
         socket = route;
         route.onMessage((text) => {
@@ -250,6 +252,47 @@ test('what is joined from a phone has the size of its window', async () => {
     const { screen } = (await asked).body;
     assert.ok(screen.height > screen.width && screen.width % 2 === 0 && screen.height % 2 === 0, JSON.stringify(screen));
     assert.equal(screen.density, 240);
+});
+
+// As somebody who is not signed in yet; what the page asks the gateway for.
+async function follow(address) {
+    await open({ token: '' });
+    await page.goto(`${site}/${address}`);
+    await page.locator('#token').fill('abc');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    return asked;
+}
+
+test('the session that the address names is joined after signing in, and leaves the address', async () => {
+    gateway.session = record();
+    assert.deepEqual(await follow('#session=s1'), { method: 'POST', pathname: '/1.0/sessions/s1/join', body: {} });
+    await page.locator('#stream').waitFor();
+    assert.equal(page.url(), `${site}/`);
+    assert.equal(await page.locator('#stream-title').textContent(), 'demo');
+});
+
+test('an address takes control from nobody', async () => {
+    gateway.session = record({ client_connected: true });
+    assert.deepEqual((await follow('#session=s1')).body, { mode: 'watch' });
+});
+
+test('a session of an address that is not there is said', async () => {
+    gateway.session = undefined;
+    await open({ token: '' });
+    await page.goto(`${site}/#session=s1&token=abc`);
+    await page.getByText('has ended, or is another account').waitFor();
+    assert.equal(page.url(), `${site}/`);
+    assert.equal(await page.locator('#overview').isVisible(), true);
+});
+
+test('the page works where the browser keeps nothing for it', async () => {
+    const refuse = () => {
+        const get = () => { throw new DOMException('denied', 'SecurityError'); };
+        for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get });
+    };
+    await open({ script: refuse });
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.locator('#sign-in').waitFor();
 });
 
 test('a region is a choice where there are several', async () => {

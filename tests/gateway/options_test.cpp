@@ -30,6 +30,7 @@ TEST_CASE_METHOD(Setup, "gateway options have the documented defaults") {
     CHECK(options.regions.empty());
     CHECK(options.streamer_addons == std::vector<std::string>{"svc-streamer"});
     CHECK(options.allowed_origins == std::vector<std::string>{"*"});
+    CHECK(options.frame_ancestors.empty());
     CHECK(options.location == "stream-gateway");
     CHECK(options.log_level == log::Level::info);
 }
@@ -49,6 +50,7 @@ TEST_CASE_METHOD(Setup, "a whole file is read") {
         "sessions: 7, "
         "creations_per_minute: "
         "100}\n"
+        "frame_ancestors: ['https://a.example:8444', 'https://b.example']\n"
         "cors: {origins: ['https://a.example', 'http://b:8080']}\nlog_level: debug\n");
     const Options options = read();
     CHECK(options.public_url == "https://gw.example");
@@ -75,6 +77,7 @@ TEST_CASE_METHOD(Setup, "a whole file is read") {
     CHECK(options.limits.sessions == 7);
     CHECK(options.limits.creations_per_minute == 100);
     CHECK(options.allowed_origins == std::vector<std::string>{"https://a.example", "http://b:8080"});
+    CHECK(options.frame_ancestors == std::vector<std::string>{"https://a.example:8444", "https://b.example"});
     CHECK(options.log_level == log::Level::debug);
 }
 
@@ -92,6 +95,16 @@ TEST_CASE_METHOD(Setup, "gateway flags win over the file") {
     CHECK(test::message_of([&] { read({"--listen", "4000"}); }).starts_with("--listen: argument listen"));
     CHECK_FALSE(test::message_of([&] { read({"--config", "/nonexistent.yaml"}); }).empty());
     CHECK_FALSE(test::message_of([&] { read({"--tls-key", pem}); }).empty());
+}
+
+TEST_CASE_METHOD(Setup, "pages that may have the gateway's page in a frame are origins") {
+    CHECK(read({"--frame-ancestors", "https://a:1,https://b"}).frame_ancestors ==
+          std::vector<std::string>{"https://a:1", "https://b"});
+    CHECK(test::message_of([&] {
+              read({"--frame-ancestors", "https://a:1/ui/"});
+          }) ==
+          "--frame-ancestors: argument frame_ancestors is invalid: 'https://a:1/ui/' is not an origin "
+          "https://HOST or https://HOST:PORT, without a path");
 }
 
 TEST_CASE_METHOD(Setup, "several gateways share a store and have a listener for each other") {
@@ -162,6 +175,8 @@ TEST_CASE_METHOD(Setup, "gateway values out of range are refused") {
                              "limits: {idle: 9000h}",
                              "streamer_addons: ['a b']",
                              "limits: {sessions: 0}",
+                             "frame_ancestors: '*'",
+                             "frame_ancestors: ['https://a', 'http://b']",
                              "cors: {origins: [example]}",
                              "cors: {origins: ['https://a/b']}",
                              "regions: {}",

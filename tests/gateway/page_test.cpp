@@ -20,6 +20,16 @@ TEST_CASE("the page is served to everybody with a strict policy") {
     CHECK(page.text.find("<script>") == std::string::npos);
 }
 
+TEST_CASE("pages that are named, and no others, may have the page in a frame") {
+    const auto policy_of = [](const std::vector<std::string>& ancestors) {
+        TestGateway gateway([&](gateway::Options& options) { options.frame_ancestors = ancestors; });
+        return gateway.caller().get("/").headers.get("Content-Security-Policy");
+    };
+    CHECK(policy_of({}).ends_with("; frame-ancestors 'none'"));
+    CHECK(policy_of({"https://a.example:8444", "https://b.example"})
+              .ends_with("; frame-ancestors https://a.example:8444 https://b.example"));
+}
+
 TEST_CASE("every file of the page comes whole with its type") {
     TestGateway gateway;
     ApiCaller caller = gateway.caller();

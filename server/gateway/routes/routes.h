@@ -18,9 +18,10 @@ struct RouteContext {
     const Authenticator& authenticator;
     AccountService& accounts;
     const Regions& regions;
-    std::string public_url;              // "": as the request's Host says
-    std::string instance_url = "";       // the address for clients on the local socket then
-    SessionService* sessions = nullptr;  // set before the first request
+    std::string public_url;                         // "": as the request's Host says
+    std::vector<std::string> frame_ancestors = {};  // origins whose pages may have the page in a frame
+    std::string instance_url = "";                  // the address for clients on the local socket then
+    SessionService* sessions = nullptr;             // set before the first request
     std::size_t database_nodes = 1;
 };
 
@@ -29,7 +30,7 @@ std::vector<Route> session_routes(const RouteContext& context);
 std::vector<Route> socket_routes(const RouteContext& context);
 std::vector<Route> account_routes(const RouteContext& context);
 std::vector<Route> region_routes(const RouteContext& context);  // and applications
-std::vector<Route> page_routes();
+std::vector<Route> page_routes(const RouteContext& context);
 std::vector<Route> api_routes(const RouteContext& context);  // all of them
 std::vector<Route> metrics_routes(const MetricsRegistry& metrics, BasicCredentials& credentials);
 

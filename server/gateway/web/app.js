@@ -1,11 +1,12 @@
 // The page: signing in, then applications and sessions, then a stream.
 import { Gateway } from './gateway.js';
+import { ofTab } from './kept.js';
 import { Overview } from './overview.js';
 import { byId, notify, show } from './page.js';
 import { StreamView } from './stream_view.js';
 
 const storedToken = 'svc-gateway-token';
-let gateway;
+let gateway, wantedSession;
 
 const streamView = new StreamView({ onClosed: () => showOverview() });
 const overview = new Overview({
@@ -34,16 +35,29 @@ function showSignIn() {
 }
 
 function signOut() {
-    sessionStorage.removeItem(storedToken);
+    ofTab.removeItem(storedToken);
     gateway = undefined;
     showSignIn();
 }
 
 // The token stays when it is the gateway that is not there.
 function signOutWith(error) {
-    if (error.status === 401) sessionStorage.removeItem(storedToken);
+    if (error.status === 401) ofTab.removeItem(storedToken);
     showSignIn();
     notify(error.message);
+}
+
+// The session that the address has named. Beside the client that steers, where there is one: an address takes control from nobody.
+async function joinWanted() {
+    const id = wantedSession;
+    wantedSession = undefined;
+    if (!id) return;
+    try {
+        const { app, client_connected: watch } = await gateway.session(id);
+        openStream({ title: app, sessionId: id, ...(watch && { watch }) });
+    } catch (error) {
+        notify(error.status === 404 ? 'The session of this address has ended, or is another account\'s.' : error.message);
+    }
 }
 
 async function signIn(token) {
@@ -53,21 +67,27 @@ async function signIn(token) {
     show(byId('loading'), true);
     try {
         await overview.open(gateway);
-        sessionStorage.setItem(storedToken, token);
+        ofTab.setItem(storedToken, token);
         show(byId('loading'), false);
         for (const id of ['overview', 'sign-out']) show(byId(id), true);
         byId('main').focus({ preventScroll: true });
         byId('token').value = '';
     } catch (error) {
         signOutWith(error);
+        return;
     }
+    await joinWanted();
 }
 
-// #token=... signs in; it does not stay in the address, where it would be seen and kept.
-function tokenFromAddress() {
-    const token = new URLSearchParams(location.hash.slice(1)).get('token');
-    if (token) history.replaceState(null, '', location.pathname + location.search);
-    return token;
+// #token=... signs in, #session=... joins. Neither stays in the address: a token would be seen and kept there, and a page that
+// is loaded again would join again.
+function followAddress() {
+    const given = new URLSearchParams(location.hash.slice(1)), token = given.get('token');
+    wantedSession = given.get('session') ?? wantedSession;
+    if (token || given.has('session')) history.replaceState(null, '', location.pathname + location.search);
+    if (token) signIn(token);
+    else if (gateway) joinWanted();
+    return Boolean(token || gateway);
 }
 
 byId('sign-in').querySelector('form').addEventListener('submit', (event) => {
@@ -77,11 +97,7 @@ byId('sign-in').querySelector('form').addEventListener('submit', (event) => {
 });
 byId('sign-out').addEventListener('click', signOut);
 byId('notice').querySelector('button').addEventListener('click', () => notify());
-window.addEventListener('hashchange', () => {
-    const token = tokenFromAddress();
-    if (token) signIn(token);
-});
+window.addEventListener('hashchange', followAddress);
 
-const token = tokenFromAddress() ?? sessionStorage.getItem(storedToken);
-if (token) signIn(token);
-else showSignIn();
+const token = ofTab.getItem(storedToken);
+if (!followAddress()) token ? signIn(token) : showSignIn();

@@ -1,12 +1,13 @@
 // The panel for what goes between this device and the instance: switches of the clipboard, and files.
 import { FilePanel } from './file_panel.js';
+import { ofBrowser } from './kept.js';
 import { byId, notify, show } from './page.js';
 
 const switches = { 'paste-in': 'setPasting', 'copy-out': 'setCopying' };  // ids, and what they call
 const storedName = (id) => `svc-${id}`;  // of this browser, as long as the user does not clear it
 
 function isOn(id) {
-    return localStorage.getItem(storedName(id)) !== 'off';
+    return ofBrowser.getItem(storedName(id)) !== 'off';
 }
 
 export class ExchangePanel {
@@ -59,7 +60,7 @@ export class ExchangePanel {
 
     switched(id) {
         const on = byId(id).checked;
-        localStorage.setItem(storedName(id), on ? 'on' : 'off');
+        ofBrowser.setItem(storedName(id), on ? 'on' : 'off');
         this.stream?.clipboard[switches[id]](on);
     }
 

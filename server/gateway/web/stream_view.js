@@ -221,10 +221,10 @@ export class StreamView {
         if (document.fullscreenElement) return document.exitFullscreen();
         try {
             await byId('stream').requestFullscreen();
-            await navigator.keyboard?.lock?.();  // Escape and Tab go to the instance, too
         } catch {
             notify('This browser does not allow full screen here.');
         }
+        await navigator.keyboard?.lock?.().catch(() => {});  // Escape and Tab go to the instance, too; not from a frame
         return byId('stage').focus();
     }
 
