@@ -105,20 +105,20 @@ test('a text that looks like markup stays a text', async () => {
     await page.context().close();
 });
 
-test('streams are the instances of sessions; the gateway is remembered when it is an address of the web', async () => {
+test('streams are the instances of sessions; the gateway is the one that is configured', async () => {
     const page = await world.open({ place: '#/streams' });
     const before = await page.getByRole('region', { name: 'Streams' }).getByRole('row').count();
     world.ctl('launch', 'game', '--name', 'streamed', '--tags', 'session=abc123');
     const row = page.getByRole('row', { name: /abc123 streamed running game/ });
     await row.waitFor();
     assert.ok(before < 3);
-    await page.getByRole('button', { name: 'Name the gateway …' }).click();
-    await page.getByLabel('Address of the gateway').fill('javascript://alert(1)');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The address of a gateway begins with https://').waitFor();
-    await page.getByLabel('Address of the gateway').fill('gateway.example:4000');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The service knows no gateway.').waitFor();
+    assert.equal(await row.getByRole('link', { name: 'Stream', exact: true }).getAttribute('href'), `#/instances/${world.json('show', 'streamed').id}/screen/stream`);
+    world.ctl('config', 'set', 'console.gateway_url', 'https://gateway.example:4000');
+    await page.reload();
     assert.equal(await page.getByRole('link', { name: 'Open the gateway' }).getAttribute('href'), 'https://gateway.example:4000');
+    assert.equal(await page.getByText('The service knows no gateway.').count(), 0);
+    world.ctl('config', 'set', 'console.gateway_url', '');
     world.ctl('delete', 'streamed', '--yes');
     await row.waitFor({ state: 'hidden' });
     await page.context().close();

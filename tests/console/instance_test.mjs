@@ -151,13 +151,29 @@ test('what cannot be captured is told, and a stream needs its session', async ()
     await page.context().close();
 });
 
-test('a session of a gateway leads to its page', async () => {
-    world.ctl('launch', 'busybox', '--name', 'streamed', '--tags', 'session=abc123');
-    const page = await world.open({ place: '#/instances/streamed/screen' });
-    await page.getByLabel('Address of the gateway').fill('javascript:alert(1)');
-    assert.equal(await page.getByRole('link', { name: 'Open the stream' }).count(), 0);
-    await page.getByLabel('Address of the gateway').fill('https://gateway.example:4000/x');
-    assert.equal(await page.getByRole('link', { name: 'Open the stream' }).getAttribute('href'), 'https://gateway.example:4000/');
+test('a session of a gateway leads to its stream', async () => {
+    world.ctl('launch', 'busybox', '--name', 'streamed', '--tags', 'session=a b');
+    world.ctl('config', 'set', 'console.gateway_url', 'https://127.0.0.1:1');
+    const page = await world.open({ place: '#/instances/streamed' });
+    await page.getByRole('link', { name: 'Stream', exact: true }).click();
+    const address = 'https://127.0.0.1:1/#session=a%20b';
+    assert.equal(await page.getByRole('link', { name: 'Open in a tab' }).getAttribute('href'), address);
+    const frame = page.getByTitle('Stream', { exact: true });
+    assert.equal(await frame.getAttribute('src'), address);
+    assert.equal(await frame.getAttribute('sandbox'), 'allow-scripts allow-same-origin allow-forms allow-downloads');
+    await page.getByRole('link', { name: 'Close the stream' }).click();
+    await frame.waitFor({ state: 'detached' });
+    await page.context().close();
+});
+
+test('only the gateway that is configured is shown in a frame', async () => {
+    world.ctl('config', 'set', 'console.gateway_url', 'https://127.0.0.1:1');
+    const page = await world.open();
+    const refused = page.evaluate(() => new Promise((resolve) => {
+        document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => resolve([effectiveDirective, new URL(blockedURI).origin]));
+        document.body.append(Object.assign(document.createElement('iframe'), { src: 'https://127.0.0.1:2/' }));
+    }));
+    assert.deepEqual(await refused, ['frame-src', 'https://127.0.0.1:2']);
     await page.context().close();
 });
 

@@ -1,25 +1,21 @@
-// The address of the stream gateway, which this browser remembers: the service knows nothing of gateways.
-const key = 'svc-gateway';
+// The stream gateway whose page the console shows: an item of the configuration, which the policy of this page names as well.
+import { get } from './api.js';
+import { html } from './html.js';
+import { href } from './router.js';
+import { useLoaded } from './ui/loaded.js';
 
-// The origin that a text names, with or without https://. Throws for what is no address of https.
-export function gatewayOf(text) {
-    const given = text.trim(), address = given.includes('://') ? given : `https://${given}`;
-    if (!URL.canParse(address) || new URL(address).protocol !== 'https:') throw new Error('The address of a gateway begins with https://');
-    return new URL(address).origin;
+const item = 'console.gateway_url';
+
+// The session of a gateway that an instance belongs to, by its tags; undefined: none.
+export const sessionOf = ({ tags }) => (tags ?? []).find((tag) => tag.startsWith('session='))?.slice('session='.length);
+
+// Joins the session. It is behind `#`, so it is in no log.
+export const joinAddress = (gateway, session) => `${gateway}/#session=${encodeURIComponent(session)}`;
+
+// { gateway, error }: its origin; '': none is configured; undefined: not known yet.
+export function useGateway() {
+    const { value, error } = useLoaded(async (signal) => (await get('/1.0/config', { signal })).config[item] ?? '', []);
+    return { gateway: value, error };
 }
 
-// What is remembered, checked again: other versions of the page, or somebody else, may have written it. '': none.
-export function rememberedGateway() {
-    try {
-        return gatewayOf(localStorage.getItem(key) ?? '');
-    } catch {
-        return '';
-    }
-}
-
-// Remembers the origin that the text names; of an empty text, none. Returns it.
-export function rememberGateway(text) {
-    const origin = text.trim() ? gatewayOf(text) : '';
-    origin ? localStorage.setItem(key, origin) : localStorage.removeItem(key);
-    return origin;
-}
+export const NoGateway = ({ me }) => html`<p class="hint">The service knows no gateway. ${me.may('admin') ? html`<a href=${href('configuration')}>Configuration</a>: ` : 'An admin names one: '}<code>svcctl config set ${item} https://HOST:4000</code></p>`;

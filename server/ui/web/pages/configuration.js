@@ -12,7 +12,7 @@ async function load(signal) {
 }
 
 const names = {
-    application: 'Applications', container: 'Instances', core: 'The service', cpu: 'CPUs', gpu: 'GPUs', images: 'Image server', load_balancer: 'Load balancer',
+    application: 'Applications', console: 'Console', container: 'Instances', core: 'The service', cpu: 'CPUs', gpu: 'GPUs', images: 'Image server', load_balancer: 'Load balancer',
     oidc: 'Login by a provider', registry: 'Application registry', scheduler: 'Scheduler', sessions: 'Sessions of browsers',
 };
 const prefixOf = ({ name }) => name.split('.')[0];

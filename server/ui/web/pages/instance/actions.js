@@ -1,10 +1,12 @@
 // What can be done with an instance as a whole, by its state.
 import { run } from '../../api.js';
+import { sessionOf } from '../../gateway.js';
 import { html, useState } from '../../html.js';
-import { go } from '../../router.js';
+import { go, href } from '../../router.js';
 import { ask } from '../../ui/notice.js';
 import { CopyDialog, PublishDialog } from './copies.js';
 import { DeleteDialog } from './delete.js';
+import { isUp } from './needs.js';
 
 const startable = ['prepared', 'stopped', 'error'];
 const isProtected = (record) => Boolean(record.config?.security?.delete_protected);
@@ -56,6 +58,7 @@ export function Actions({ me, record, begin, busy }) {
     const close = () => setDialog('');
     const parts = { record, begin, onClose: close };
     return html`
+        ${sessionOf(record) && isUp(record) && html`<a class="button primary" href=${href('instances', record.id, 'screen', 'stream')}>Stream</a>`}
         ${choices(record, does, setDialog).filter(([, , , role]) => !role || me.may(role)).map(([label, action, kind = '']) => html`
             <button key=${label} class=${kind} disabled=${busy} onClick=${action}>${label}</button>`)}
         ${dialog === 'copy' && html`<${CopyDialog} ...${parts} />`}

@@ -55,6 +55,8 @@ function Captures({ record, begin }) {
         ${capture ? html`<${Shown} key=${capture.name} capture=${capture} />` : html`<p class="hint">Nobody has to watch the stream. The same: <code>svcctl screenshot ${record.id}</code>, <code>svcctl record ${record.id}</code></p>`}</section>`;
 }
 
-export default function Screen({ record, begin }) {
-    return html`<${NeedsRunning} record=${record} what="Pictures"><div class="stack"><${Captures} record=${record} begin=${begin} /><${Stream} record=${record} /></div><//>`;
+// `deeper`: "stream" where the stream is shown.
+export default function Screen({ me, record, begin, deeper }) {
+    return html`<${NeedsRunning} record=${record} what="Pictures"><div class="stack">
+        <${Stream} me=${me} record=${record} shown=${deeper[0] === 'stream'} /><${Captures} record=${record} begin=${begin} /></div><//>`;
 }

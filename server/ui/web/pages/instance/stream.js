@@ -1,25 +1,52 @@
-// The stream of an instance that belongs to a session of a gateway: at the gateway's own page, which is shown in no frame.
-import { rememberedGateway, rememberGateway } from '../../gateway.js';
-import { html, useState } from '../../html.js';
-import { Field } from '../../ui/elements.js';
+// The stream of an instance that belongs to a session of a gateway: the gateway's page in a frame. The two pages tell each other
+// nothing: the frame joins the session that its address names, and asks for its own account's token.
+import { joinAddress, NoGateway, sessionOf, useGateway } from '../../gateway.js';
+import { html, useLayoutEffect, useRef, useState } from '../../html.js';
+import { href } from '../../router.js';
+import { Failure, Spinner } from '../../ui/elements.js';
+import { attempt } from '../../ui/notice.js';
 
-const sessionOf = ({ tags = [] }) => tags.find((tag) => tag.startsWith('session='))?.slice('session='.length);
+// What the gateway's page uses, and no more.
+const features = ['accelerometer', 'autoplay', 'camera', 'clipboard-read', 'clipboard-write', 'fullscreen', 'geolocation', 'gyroscope', 'microphone', 'screen-wake-lock'].join('; ');
+// It may neither lead this page elsewhere nor open windows.
+const sandbox = 'allow-scripts allow-same-origin allow-forms allow-downloads';
 
-export function Stream({ record }) {
-    const [gateway, setGateway] = useState(rememberedGateway), [typed, setTyped] = useState(gateway);
-    const session = sessionOf(record);
-    const type = ({ target }) => {
-        setTyped(target.value);
-        try {
-            setGateway(rememberGateway(target.value));
-        } catch {
-            setGateway('');  // no address yet: the one that is remembered stays
-        }
+// Whether the policy of this page has kept a frame from being loaded.
+function useRefusal() {
+    const [refused, setRefused] = useState(false);
+    useLayoutEffect(() => {
+        const hear = ({ effectiveDirective }) => effectiveDirective === 'frame-src' && setRefused(true);
+        document.addEventListener('securitypolicyviolation', hear);
+        return () => document.removeEventListener('securitypolicyviolation', hear);
+    }, []);
+    return refused;
+}
+
+function Frame({ id, address }) {
+    const frame = useRef(), refused = useRefusal();
+    if (refused) return html`<${Failure} error=${{ message: 'The gateway was configured after this page was loaded.' }} again=${() => location.reload()} />`;
+    return html`<iframe ref=${frame} class="stream" title="Stream" src=${address} allow=${features} sandbox=${sandbox}></iframe>
+        <div class="toolbar"><button onClick=${() => attempt(() => frame.current.requestFullscreen())}>Full screen</button>
+            <a class="button" href=${href('instances', id, 'screen')}>Close the stream</a></div>
+        <p class="hint">Nothing is shown? The gateway must name this page (<code>svc-gateway --frame-ancestors ${location.origin}</code>), and a certificate that browsers do not know is accepted in a tab, once.</p>`;
+}
+
+function Ways({ record, session, gateway, shown }) {
+    const address = joinAddress(gateway, session);
+    return html`<div class="toolbar">${!shown && html`<a class="button primary" href=${href('instances', record.id, 'screen', 'stream')}>Show the stream</a>`}
+            <a class="button" href=${address} target="_blank" rel="noopener noreferrer">Open in a tab</a></div>
+        ${shown && html`<${Frame} key=${address} id=${record.id} address=${address} />`}`;
+}
+
+const none = html`<p class="hint">This instance is of no session of a gateway, so nobody streams it. One that is: <code>svcctl gateway session create APPLICATION</code></p>`;
+
+export function Stream({ me, record, shown }) {
+    const { gateway, error } = useGateway(), session = sessionOf(record);
+    const content = () => {
+        if (!session) return none;
+        if (gateway) return html`<${Ways} ...${{ record, session, gateway, shown }} />`;
+        if (error) return html`<${Failure} error=${error} />`;
+        return gateway === undefined ? html`<${Spinner} />` : html`<${NoGateway} me=${me} />`;
     };
-    if (!session) return html`<section class="card stack" aria-label="Stream"><h2>Stream</h2><p class="hint">This instance is of no session of a gateway, so nobody streams it. One that is: <code>svcctl gateway session create APPLICATION</code></p></section>`;
-    return html`<section class="card stack" aria-label="Stream"><h2>Stream</h2>
-        <p>Session <code>${session}</code></p>
-        <div class="toolbar"><${Field} label="Address of the gateway" hint="Kept in this browser"><input type="url" placeholder="https://gateway:4000" value=${typed} onInput=${type} /><//>
-            ${gateway && html`<a class="button primary" href="${gateway}/" target="_blank" rel="noopener noreferrer">Open the stream</a>`}</div>
-        <p class="hint">The gateway's page asks for its account's token, and lists the session.</p></section>`;
+    return html`<section class="card stack" aria-label="Stream"><h2>Stream</h2>${content()}</section>`;
 }
