@@ -60,6 +60,7 @@ state_dir: $gateway_state
 socket: $gateway_socket
 listen: "[::]:4000"
 instance_url: https://$bridge_address:4000
+frame_ancestors: ["https://127.0.0.1:8444", "https://localhost:8444"]
 metrics: {listen: "127.0.0.1:9105", user: prometheus, password: $(head -c 18 /dev/urandom | base64)}
 regions:
   - {name: local, url: "unix://$socket", metrics_server: "influxdb:$bridge_address:8095,raw"}
@@ -77,6 +78,11 @@ start_streaming() {
         sleep 0.1
     done
     fail "the gateway does not reach svcd: see $gateway_log"
+}
+
+# name_gateway: the console of this machine's svcd shows the gateway's page in a frame, unless it has another gateway.
+name_gateway() {
+    [[ $(svcctl config show --format json | jq -r '.config."console.gateway_url"') ]] || svcctl config set console.gateway_url "$gateway_url" >/dev/null
 }
 
 # as_account TOKEN PATH [curl's options]: what the gateway answers that account.
@@ -106,6 +112,7 @@ Streaming
                   (the certificate is the gateway's own: accept it once; from elsewhere use this machine's address)
   token           $token   (kept in $gateway_state/quickstart.token)
   session         $id, of application desktop, ready to be joined
+  in the console  svcctl ui, then Streams: the page in a frame, once the browser knows the certificate
   gateway         process $(cat "$gateway_pid_file"), state in $gateway_state, log in $gateway_log
   figures         curl http://127.0.0.1:9273/metrics    (of streams)
                   curl -ku prometheus:PASSWORD https://127.0.0.1:9105/internal/1.0/metrics    (PASSWORD: in $gateway_state/quickstart.yaml)

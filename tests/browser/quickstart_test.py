@@ -38,6 +38,15 @@ class QuickstartTest(unittest.TestCase):
         answer, _ = self.run_functions(f"as_account {token} /1.0/regions")
         return '"name":"here"' in answer
 
+    def test_the_console_gets_the_gateway_unless_it_has_another(self):
+        svcctl = f'svcctl() {{ "{harness.SVCCTL}" --socket "$socket" "$@"; }}\n'
+        named = lambda: self.service.api("GET", "/1.0/config").metadata["config"]["console.gateway_url"]
+        self.run_functions(svcctl + "name_gateway")
+        self.assertEqual(named(), self.gateway.url)
+        self.service.set_config("console.gateway_url", "https://another.example")
+        self.run_functions(svcctl + "name_gateway")
+        self.assertEqual(named(), "https://another.example")
+
     def test_a_second_run_says_the_token_again(self):
         first, said = self.run_functions("account_token")
         self.assertNotIn("told", said.lower())  # the token is not there
