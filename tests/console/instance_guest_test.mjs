@@ -198,6 +198,73 @@ test('sensors, camera, telephone, vehicle and platform take what is put in', { s
     await page.context().close();
 });
 
+test('calls are begun, answered for the guest, held and hung up; those of the guest are seen', { skip, timeout: 120_000 }, async () => {
+    const cat = '/bin/svc-guest-cat';
+    world.ctl('file', 'push', id, join(world.build, 'instance-agent/samples/svc-guest-cat'), cat);
+    const phone = world.spawn('exec', id, '--', cat, 'telephony');
+    await phone.said(/^telephony sim ready/);
+    const page = await opened('injection/telephony');
+    await page.getByText('Programs of the guest listen').waitFor();
+    const call = (text) => page.getByRole('region', { name: 'Calls' }).getByRole('row').filter({ hasText: text });
+    const does = (text, name) => call(text).getByRole('button', { name, exact: true }).click();
+    await page.getByLabel('Who calls').fill('+12025550123');
+    await button(page, 'Call the guest').click();
+    await phone.said(/^call 1 from \+12025550123 ringing/);
+    await does('ringing', 'active');
+    await phone.said(/^call 1 from \+12025550123 active/);
+    await does('active', 'held');
+    await call('held').filter({ hasText: 'incoming' }).waitFor();
+    await does('held', 'Hang up');
+    await phone.said(/^call 1 from \+12025550123 ended by remote/);
+    await call('ended').filter({ hasText: 'remote' }).waitFor();
+    inside(cat, 'call', 'telephony.dial', '"number":"777"');
+    await button(page, 'Look again').click();
+    await does('777', 'alerting');
+    await does('777', 'active');
+    await phone.said(/^call 2 to 777 active/);
+    assert.equal(await page.getByText('Invalid Date').count(), 0);
+    assert.deepEqual(await barriers(page), []);
+    await phone.end();
+    await button(page, 'Look again').click();
+    await page.getByText('No program of the guest listens for calls.').waitFor();
+    assert.equal(await button(page, 'Call the guest').isDisabled(), true);
+    await page.context().close();
+});
+
+// Another instance, stopped, with a file that its image does not have.
+function stopped(name) {
+    world.ctl('launch', 'automotive', '--name', name, '-t', '120s');
+    world.ctl('exec', name, '--', 'sh', '-c', 'echo changed >/root/mark');
+    world.ctl('stop', name);
+}
+
+test('an image is made of an instance, and has its disk', { skip, timeout: 240_000 }, async () => {
+    stopped('source');
+    const page = await world.open({ place: '#/instances/source' });
+    await button(page, 'Publish …').click();
+    await page.getByRole('dialog').getByLabel('Name of the image').fill('golden');
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click();
+    await page.getByText('Image golden is there.').waitFor();
+    assert.deepEqual(world.json('snapshot', 'list', 'source'), []);
+    world.ctl('launch', 'golden', '--name', 'made', '-t', '120s');
+    assert.equal(world.ctl('exec', 'made', '--', 'cat', '/root/mark'), 'changed');
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+});
+
+test('the disk of a snapshot is saved as an image package', { skip, timeout: 240_000 }, async () => {
+    stopped('exported');
+    const page = await world.open({ place: '#/instances/exported/snapshots' });
+    await button(page, 'Take a snapshot').click();
+    await page.getByRole('dialog').getByLabel('Name').fill('before');
+    await page.getByRole('dialog').getByRole('button', { name: 'Take it' }).click();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export' }).click()]);
+    assert.match(download.suggestedFilename(), /\.tar\.gz$/);
+    const names = spawnSync('tar', ['-tzf', await download.path()], { encoding: 'utf8' }).stdout.split('\n');
+    for (const name of ['metadata.yaml', 'rootfs/root/mark']) assert.ok(names.includes(name), `${name} is in the package`);
+    await page.context().close();
+});
+
 test('each kind of data has no barriers, light and dark, wide and narrow', { skip, timeout: 120_000 }, async () => {
     for (const options of [{}, { small: true, dark: true }]) {
         const page = await opened('injection', options);

@@ -24,6 +24,8 @@ function ownNetwork() {
 }
 
 export class World {
+    build = build;
+
     // `runtime`: `lxc` for real guests; needs root.
     static async start(settings = {}, { runtime = 'simulated' } = {}) {
         const world = new World();
@@ -88,6 +90,22 @@ export class World {
     // What `svcctl` prints.
     ctl(...words) {
         return succeed(join(build, 'cli/svcctl'), ['--socket', this.socket, ...words]);
+    }
+
+    // A command of `svcctl` that goes on: said(pattern) waits for a line of it, end() ends it.
+    spawn(...words) {
+        const child = spawn(join(build, 'cli/svcctl'), ['--socket', this.socket, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+        const ended = new Promise((resolve) => { child.once('exit', resolve); });
+        const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+        const said = async (pattern) => {
+            for (let line = await lines.next(); !line.done; line = await lines.next()) if (pattern.test(line.value)) return line.value;
+            throw new Error(`svcctl ${words.join(' ')} has ended without ${pattern}`);
+        };
+        const end = () => {
+            child.kill();
+            return ended;
+        };
+        return { said, end };
     }
 
     json(...words) {
