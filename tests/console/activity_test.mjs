@@ -1,7 +1,7 @@
 // Operations, events and streams: what goes on, what went on, and how it is stopped.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { saved } from './ways.mjs';
 import { barriers, World } from './world.mjs';
 
 const hostile = '<img src=x onerror=alert(1)> \u202egnirts';
@@ -82,9 +82,8 @@ test('events wait while the list is paused, and those that are kept are loaded',
     await page.getByText('Older ones are being loaded').waitFor({ state: 'hidden' });
     const numbers = await page.getByRole('button', { name: /^JSON of event/ }).evaluateAll((buttons) => buttons.map((button) => Number(/\d+/.exec(button.getAttribute('aria-label'))[0])));
     assert.deepEqual(numbers, [...new Set(numbers)].sort((a, b) => b - a), 'each event once, newest first');
-    const waiting = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Download' }).click();
-    const lines = readFileSync(await (await waiting).path(), 'utf8').trimEnd().split('\n').map(JSON.parse);
+    const file = await saved(page, () => page.getByRole('button', { name: 'Download' }).click());
+    const lines = file.toString().trimEnd().split('\n').map(JSON.parse);
     assert.ok(lines.length >= numbers.length);
     assert.ok(lines[0].sequence < lines.at(-1).sequence, 'oldest first');
     await page.context().close();

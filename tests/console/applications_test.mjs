@@ -4,6 +4,7 @@ import { readFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { archive, confirm, folder, obstacles } from './packages.mjs';
+import { choose } from './ways.mjs';
 import { World } from './world.mjs';
 
 const hostile = '<img src=x onerror=alert(1)>\u202e';
@@ -20,7 +21,7 @@ const application = (name) => world.json('application', 'list').find((one) => on
 const go = (place) => page.evaluate((hash) => { location.hash = hash; }, place);
 const upload = async (button, label, file, action) => {
     await page.getByRole('button', { name: button, exact: true }).first().click();
-    await page.getByRole('dialog').getByLabel(label, { exact: true }).setInputFiles(file);
+    await choose(page.getByRole('dialog').getByLabel(label, { exact: true }), file);
     await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click();
 };
 

@@ -1,8 +1,8 @@
 // The page of the audit: what was there, what comes, and what was refused.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { obstacles } from './packages.mjs';
+import { saved } from './ways.mjs';
 import { World } from './world.mjs';
 
 let world, page;
@@ -47,8 +47,8 @@ test('a pause holds new entries back, and loses none', async () => {
 
 test('what the filter leaves is downloaded', async () => {
     await page.getByLabel('Filter the audit').fill('/1.0/config');
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
-    const lines = readFileSync(await download.path(), 'utf8').trim().split('\n').map(JSON.parse);
+    const file = await saved(page, () => page.getByRole('button', { name: 'Download' }).click());
+    const lines = file.toString().trim().split('\n').map(JSON.parse);
     assert.equal(lines.length, await rows().count());
     assert.equal(lines.every(({ method, path, who }) => method === 'PATCH' && path === '/1.0/config' && who !== ''), true);
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { obstacles } from './packages.mjs';
+import { enter } from './ways.mjs';
 import { World } from './world.mjs';
 
 let world, page;
@@ -46,7 +47,7 @@ test('a value that is wrong is refused at its item, and stays in the field', asy
     await item('images.update_interval').getByRole('alert').getByText('duration').waitFor();
     assert.equal(await field('images.update_interval').inputValue(), 'soon');
     await item('images.update_interval').getByRole('button', { name: 'Discard' }).click();
-    await field('application.max_published_versions').fill('5000');
+    await enter(field('application.max_published_versions'), '5000');
     await save('application.max_published_versions');
     await item('application.max_published_versions').getByRole('alert').getByText('a number from 1 to 1000').waitFor();
     await item('application.max_published_versions').getByRole('button', { name: 'Discard' }).click();

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { archive, confirm, folder, obstacles } from './packages.mjs';
+import { choose as chooseIn } from './ways.mjs';
 import { World } from './world.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
@@ -19,7 +20,7 @@ after(() => world.close());
 const images = () => world.json('image', 'list');
 const named = (name) => images().find((one) => one.name === name);
 const go = (place) => page.evaluate((hash) => { location.hash = hash; }, place);
-const choose = (label, file) => page.getByRole('dialog').getByLabel(label, { exact: true }).setInputFiles(file);
+const choose = (label, file) => chooseIn(page.getByRole('dialog').getByLabel(label, { exact: true }), file);
 const press = (name, where = page) => where.getByRole('button', { name, exact: true }).first().click();
 const dialog = () => page.getByRole('dialog');
 async function escape() {

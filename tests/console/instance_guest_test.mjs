@@ -1,9 +1,10 @@
 // The page of one instance with a real guest: terminal, logs, files, injected data, snapshots. Needs root and LXC.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { choose, saved } from './ways.mjs';
 import { barriers, World } from './world.mjs';
 
 const possible = process.getuid() === 0 && spawnSync('lxc-info', ['--version']).status === 0;
@@ -75,8 +76,8 @@ test('logs are followed, searched, paused and fetched', { skip }, async () => {
     await page.getByText('later', { exact: true }).waitFor();
     await page.getByLabel('Search').fill('LATER');
     await page.getByText('1 line with').waitFor();
-    const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download').click()]);
-    assert.equal(readFileSync(await download.path(), 'utf8'), inside('cat', '/var/log/mine') + '\n');
+    const log = await saved(page, () => button(page, 'Download').click());
+    assert.equal(log.toString(), inside('cat', '/var/log/mine') + '\n');
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= screen.width), true);
     assert.deepEqual(await barriers(page), []);
     await page.context().close();
@@ -98,21 +99,20 @@ test('files and folders are uploaded, shown, fetched, renamed and deleted', { sk
     await page.getByLabel('Files to upload').setInputFiles(join(world.dir, 'random.bin'));
     await button(page, 'Download random.bin').waitFor();
     assert.equal(inside('sha256sum', '/srv/random.bin').split(' ')[0], spawnSync('sha256sum', [join(world.dir, 'random.bin')]).stdout.toString().split(' ')[0]);
-    const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download random.bin').click()]);
-    assert.deepEqual(readFileSync(await download.path()), content);
+    assert.deepEqual(await saved(page, () => button(page, 'Download random.bin').click()), content);
     const tree = join(world.dir, 'tree');
     mkdirSync(join(tree, 'deep'), { recursive: true });
     writeFileSync(join(tree, 'deep', nasty.replace('/', '')), 'hostile');
     writeFileSync(join(tree, 'ä file'), 'content');
-    await page.getByLabel('Folder to upload').setInputFiles(tree);
+    await choose(page.getByLabel('Folder to upload'), tree);
     await button(page, 'tree/').click();
     await page.getByText('ä file').waitFor();
     await button(page, 'deep/').click();
     await page.getByText(nasty).waitFor();
     assert.equal(await page.locator('main img').count(), 0);
     await page.getByRole('navigation', { name: 'Folder' }).getByRole('button', { name: 'srv/' }).click();
-    const [archive] = await Promise.all([page.waitForEvent('download'), button(page, 'Download tree').click()]);
-    assert.match(spawnSync('tar', ['-tf', await archive.path()]).stdout.toString(), /^\.\/\ndeep/);
+    const archive = await saved(page, () => button(page, 'Download tree').click());
+    assert.match(spawnSync('tar', ['-t'], { input: archive }).stdout.toString(), /^\.\/\ndeep/);
     await button(page, 'Rename tree').click();
     await page.getByRole('dialog').getByLabel('Name').fill('forest');
     await page.getByRole('dialog').getByRole('button', { name: 'OK' }).click();
@@ -193,8 +193,8 @@ test('sensors, camera, telephone, vehicle and platform take what is put in', { s
     await page.getByText('27.5', { exact: true }).waitFor();
     await part('Platform');
     await button(page, 'Start').click();
-    const [trace] = await Promise.all([page.waitForEvent('download'), button(page, 'Stop and download').click()]);
-    assert.ok(readFileSync(await trace.path()).length > 0);
+    const trace = await saved(page, () => button(page, 'Stop and download').click());
+    assert.ok(trace.length > 0);
     await page.context().close();
 });
 

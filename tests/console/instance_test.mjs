@@ -1,6 +1,7 @@
 // The page of one instance, over the simulated runtime: what needs no guest.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { enter } from './ways.mjs';
 import { barriers, World } from './world.mjs';
 
 let world, id;
@@ -57,12 +58,12 @@ test('a restart comes to its end when its page is left', async () => {
     let release;
     const left = new Promise((resolve) => { release = resolve; });
     await page.route(`**/1.0/instances/${id}`, async (route) => {
-        const response = await route.fetch();
         if (route.request().method() === 'PATCH') await left;
-        await route.fulfill({ response });
+        await route.continue();
     });
     const stops = page.waitForRequest((request) => request.method() === 'PATCH');
-    const starts = page.waitForRequest((request) => request.method() === 'PATCH' && request.postData().includes('running'));
+    let patches = 0;
+    const starts = page.waitForRequest((request) => request.method() === 'PATCH' && ++patches === 2);
     await button(page, 'Restart').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
     await stops;
@@ -128,7 +129,7 @@ test('snapshots are taken of a stopped instance, restored, launched, exported an
     assert.deepEqual(await barriers(page), []);
     await button(page, 'Copy …').click();
     await page.getByRole('dialog').getByLabel('Name').fill('copied');
-    await page.getByRole('dialog').getByRole('spinbutton', { name: 'Copies' }).fill('2');
+    await enter(page.getByRole('dialog').getByRole('spinbutton', { name: 'Copies' }), '2');
     await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click();
     await page.getByText('2 copies run.').waitFor();
     assert.equal(world.json('show', 'copied-2').status, 'running');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { launchMany } from './many.mjs';
+import { reload } from './ways.mjs';
 import { barriers, World } from './world.mjs';
 
 const many = 2000;
@@ -94,7 +95,7 @@ test('the list is read again when events are missing', async () => {
         server.onMessage((message) => deaf || socket.send(message));
     });
     await page.goto(`${world.url}/ui/#/instances?filter=unseen`);
-    await page.reload();
+    await reload(page);
     await shown(page, `0 of ${many.toLocaleString()}`);
     deaf = true;
     world.ctl('launch', '--raw', 'busybox', '--name', 'unseen-1');
@@ -151,7 +152,7 @@ test('a filter is that of svcctl list, is in the address, and a mistake in it ma
     await page.getByRole('button', { name: 'Show all' }).click();
     await filter(page).fill('WEB-1999');
     await shown(page, `1 of ${many.toLocaleString()}`);
-    await page.reload();
+    await reload(page);
     await shown(page, `1 of ${many.toLocaleString()}`);
     await page.context().close();
 });
@@ -221,7 +222,7 @@ test('chosen columns are remembered', async () => {
     await page.getByRole('checkbox', { name: 'Memory' }).check();
     await page.getByRole('checkbox', { name: 'Tags' }).uncheck();
     await page.getByRole('button', { name: 'Done' }).click();
-    await page.reload();
+    await reload(page);
     await page.getByRole('columnheader', { name: 'Memory' }).waitFor();
     assert.equal(await page.getByRole('columnheader', { name: 'Tags' }).count(), 0);
     await page.context().close();

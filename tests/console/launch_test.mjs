@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { call } from './many.mjs';
+import { enter } from './ways.mjs';
 import { barriers, World } from './world.mjs';
 
 const build = process.env.SVC_BUILD_DIR ?? new URL('../../build', import.meta.url).pathname;
@@ -122,7 +123,7 @@ test('svcctl and curl, as they are printed, launch the same record', async () =>
 test('several get numbered names, by the page and by both commands', async () => {
     const page = await open('#/instances/launch?application=game');
     const name = page.getByLabel('Name', { exact: false }).first();
-    await page.getByLabel('How many').fill('3');
+    await enter(page.getByLabel('How many'), '3');
     await page.getByLabel('For the guest to read').fill('\\u0001');
     await page.getByLabel('Start it').uncheck();
     await name.fill('page');

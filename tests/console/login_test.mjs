@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { after, before, test } from 'node:test';
+import { reload } from './ways.mjs';
 import { barriers, World } from './world.mjs';
 
 let world;
@@ -56,7 +57,7 @@ test('a link logs in once; the second use is refused, and its secret is in no ad
     await second.getByLabel('One-use link').fill(`https://example/ui/${link()}`);  // by hand
     await second.getByRole('button', { name: 'Log in' }).click();
     await overview(second);
-    await second.reload();
+    await reload(second);
     await overview(second);
     await page.context().close();
     await second.context().close();

@@ -1,6 +1,7 @@
 // Nodes: what they have, what can be done to them.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { enter, reload } from './ways.mjs';
 import { barriers, World } from './world.mjs';
 
 let world, name;
@@ -42,13 +43,13 @@ test('settings are stored, and what is refused says why', async () => {
     const page = await world.open({ place: `#/nodes/${name}` });
     await page.getByRole('button', { name: 'Settings …' }).click();
     await page.getByLabel('Tags').fill('zone=a, fast');
-    await page.getByLabel(/^CPU allocation rate/).fill('2');
+    await enter(page.getByLabel(/^CPU allocation rate/), '2');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The settings are stored.').waitFor();
     await page.getByRole('region', { name: 'Facts' }).getByText('zone=a, fast').waitFor();
     assert.equal(world.json('node', 'show', name).config['cpu-allocation-rate'], 2);
     await page.getByRole('button', { name: 'Settings …' }).click();
-    await page.getByLabel(/^CPU allocation rate/).fill('200');
+    await enter(page.getByLabel(/^CPU allocation rate/), '200');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').getByText(/cpu_allocation_rate is invalid/).waitFor();
     await page.context().close();
@@ -93,7 +94,7 @@ test('a viewer sees the same without what changes it', async () => {
         await route.fulfill({ json: { ...answer, metadata: { ...answer.metadata, auth_role: 'viewer' } } });
     });
     await page.goto(`${world.url}/ui/#/nodes`);
-    await page.reload();
+    await reload(page);
     await page.getByRole('row', { name: new RegExp(name) }).waitFor();
     assert.equal(await page.getByRole('button', { name: 'Add a node …' }).count(), 0);
     await page.getByRole('link', { name }).click();

@@ -1,6 +1,7 @@
 // The overview: figures that lead to what they count, graphs of the last hour, newest failures; live, and over a restart of the daemon.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { back, setColors } from './ways.mjs';
 import { barriers, World } from './world.mjs';
 
 let world;
@@ -31,7 +32,7 @@ test('figures follow what happens, also while the daemon is restarted', async ()
     world.ctl('pause', first);
     await tile(page, 'Running').first().click();
     await page.getByText(/^2 of /).waitFor();
-    await page.goBack();
+    await back(page);
     world.ctl('resume', first);
     world.ctl('stop', first);
     await shown(page, 'Stopped', '1');
@@ -56,7 +57,7 @@ test('a graph tells its values without being seen, and follows the theme', async
     await page.getByRole('region', { name: 'Values of Instances by state' }).getByRole('columnheader', { name: 'stopped' }).waitFor();
     const picture = () => graph.locator('canvas').evaluate((canvas) => canvas.toDataURL());
     const light = await picture();
-    await page.emulateMedia({ colorScheme: 'dark' });
+    await setColors(page, 'dark');
     await page.waitForFunction((before) => document.querySelector('.graph canvas').toDataURL() !== before, light);
     await page.context().close();
 });

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setColors } from './ways.mjs';
 import { barriers } from './world.mjs';
 
 // A folder with `files` (path: text). No hook is executable: the console has to see to that.
@@ -33,8 +34,8 @@ export async function obstacles(page) {
     for (const size of [{ width: 1280, height: 800 }, { width: 360, height: 740 }]) {
         await page.setViewportSize(size);
         if (!await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)) found.push(`sideways scrolling at ${size.width}`);
-        for (const colorScheme of ['light', 'dark']) {
-            await page.emulateMedia({ colorScheme });
+        for (const colors of ['light', 'dark']) {
+            await setColors(page, colors);
             found.push(...await barriers(page));
         }
     }

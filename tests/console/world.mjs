@@ -152,6 +152,7 @@ export class World {
         const size = small ? { ...phone, viewport: { width: 360, height: 740 } } : { viewport: { width: 1280, height: 800 } };
         const context = await this.browser.newContext({ ignoreHTTPSErrors: true, clientCertificates, colorScheme: dark ? 'dark' : 'light', ...size, ...options });
         context.setDefaultTimeout(30_000);
+        if (dark && isFirefox) await context.addInitScript(() => location.protocol === 'https:' && localStorage.setItem('svc-theme', 'dark'));  // its driver has no colors
         const page = await context.newPage();
         page.said = [];
         page.on('console', (message) => message.type() === 'error' && page.said.push(message.text()));
