@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { choose, saved } from './ways.mjs';
+import { choose, enter, saved } from './ways.mjs';
 import { barriers, World } from './world.mjs';
 
 const possible = process.getuid() === 0 && spawnSync('lxc-info', ['--version']).status === 0;
@@ -144,8 +144,8 @@ test('an upload that is cancelled leaves nothing', { skip }, async () => {
 test('the guest is where the page says, also along a track', { skip }, async () => {
     const page = await opened('injection/location');
     await page.getByLabel('Inject locations').check();
-    await page.getByLabel('Latitude').fill('48.1173');
-    await page.getByLabel('Longitude').fill('11.5167');
+    await enter(page.getByLabel('Latitude'), '48.1173');
+    await enter(page.getByLabel('Longitude'), '11.5167');
     await button(page, 'Send').click();
     await page.getByText('Sent: 48.117300, 11.516700').waitFor();
     assert.match(inside('sh', '-c', 'head -n 1 /run/svc/gnss'), /GGA,.*,4807\.038\d*,N,01131\.00\d*,E/);
@@ -179,7 +179,7 @@ test('sensors, camera, telephone, vehicle and platform take what is put in', { s
     await page.getByLabel('Text').fill(nasty);
     await button(page, 'Send to the guest').click();
     await page.getByRole('cell', { name: nasty }).waitFor();
-    await page.getByLabel('Signal, percent').fill('40');
+    await enter(page.getByLabel('Signal, percent'), '40');
     await button(page, 'Set').click();
     await page.getByText('The phone has what you set.').waitFor();
     assert.equal(JSON.parse(world.ctl('instance', 'telephony', 'show', id)).signal, 40);

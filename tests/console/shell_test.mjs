@@ -34,6 +34,20 @@ test('each page is reached from the navigation, and by the keyboard alone', asyn
     await page.context().close();
 });
 
+test('an address that changes while the page is shown first is followed', async () => {
+    const page = await world.open({ place: 'icon.svg' });
+    await page.addInitScript(() => {
+        new MutationObserver((changes, observer) => {
+            if (!document.querySelector('nav.side')) return;
+            observer.disconnect();
+            location.hash = '#/nodes';
+        }).observe(document, { childList: true, subtree: true });
+    });
+    await page.goto(`${world.url}/ui/`);
+    await page.getByRole('heading', { name: 'Nodes', level: 1 }).waitFor();
+    await page.context().close();
+});
+
 test('values of something else are not shown, and a load that is asked for again comes to its end', async () => {
     const page = await world.open();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();

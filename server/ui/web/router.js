@@ -34,6 +34,7 @@ export function usePlace() {
     useEffect(() => {
         const follow = () => setCurrent(place());
         window.addEventListener('hashchange', follow);
+        follow();  // it may have changed since it was shown first
         return () => window.removeEventListener('hashchange', follow);
     }, []);
     return current;
