@@ -63,15 +63,15 @@ export default function Instance({ me, place }) {
 // What is begun here belongs to this one instance, whatever its tabs.
 function One({ me, place, record, error, reload }) {
     const [, , tab = 'summary', ...deeper] = place.parts;
-    const { work, begin } = useWork(), { id } = record;
+    const { work, begin } = useWork(), { id } = record, gone = error?.status === 404;
     const chosen = tabs.find(({ name, role }) => name === tab && (!role || me.may(role)));
-    const title = html`<bdi>${titleOf(record)}</bdi> <${State} state=${stateOf(record)} />`;
+    const title = html`<bdi>${titleOf(record)}</bdi> ${!gone && html`<${State} state=${stateOf(record)} />`}`;
     return html`<section class="page instance" aria-label=${titleOf(record)}>
-        <header class="page-head"><h1 tabindex="-1">${title}</h1><div class="actions"><${Actions} ...${{ me, record, begin, reload, busy: Boolean(work) }} /></div></header>
+        <header class="page-head"><h1 tabindex="-1">${title}</h1><div class="actions">${!gone && html`<${Actions} ...${{ me, record, begin, reload, busy: Boolean(work) }} />`}</div></header>
         <${Work} work=${work} />
         ${error && html`<${Failure} error=${error} again=${reload} />`}
-        <${Tabs} me=${me} id=${id} current=${tab} />
-        ${chosen ? html`<${Tab} key=${`${id} ${tab}`} name=${tab} ...${{ me, record, reload, begin, deeper, state: stateOf(record) }} />`
+        ${!gone && html`<${Tabs} me=${me} id=${id} current=${tab} />`}
+        ${gone ? html`<p><a href=${href('instances')}>All instances</a></p>` : chosen ? html`<${Tab} key=${`${id} ${tab}`} name=${tab} ...${{ me, record, reload, begin, deeper, state: stateOf(record) }} />`
             : html`<${Failure} error=${{ message: `There is no tab “${tab}” that you may use.` }} />`}
     </section>`;
 }

@@ -3,7 +3,7 @@ import { html, useState } from '../../html.js';
 import { get, post } from '../../api.js';
 import { Ago, Empty, Failure, Field } from '../../ui/elements.js';
 import { moment } from '../../ui/format.js';
-import { useLoaded } from '../../ui/loaded.js';
+import { useLoaded, useReloadOn } from '../../ui/loaded.js';
 import { Dialog } from '../../ui/notice.js';
 import { Table } from '../../ui/table.js';
 import { Loaded, removeAsked } from '../packages/parts.js';
@@ -46,6 +46,7 @@ const linkOf = ({ secret }) => `${location.origin}/ui/#login=${secret}`;
 
 export function Sessions({ me }) {
     const state = useLoaded((signal) => get('/1.0/sessions', { signal }));
+    useReloadOn('gap', state.reload);  // no event tells of sessions
     const [making, setMaking] = useState(false);
     const [made, setMade] = useState(null);
     const show = (link) => {
