@@ -104,14 +104,14 @@ void GatewayLink::run(const std::stop_token& stop) {
 // Those that were not reached were tried without a pause between.
 bool GatewayLink::serve(const std::stop_token& stop) {
     for (std::size_t tried = 0; tried < gateways_.size() && !stop.stop_requested(); ++tried) {
-        if (serve_once(gateways_[present_])) return true;
+        if (serve_once(stop, gateways_[present_])) return true;
         present_ = (present_ + 1) % gateways_.size();
     }
     return false;
 }
 
-bool GatewayLink::serve_once(const Target& gateway) try {
-    const auto socket = std::make_shared<WebSocketClient>(gateway, path_, Headers(), patience);
+bool GatewayLink::serve_once(const std::stop_token& stop, const Target& gateway) try {
+    const auto socket = std::make_shared<WebSocketClient>(gateway, path_, Headers(), patience, stop);
     {
         std::lock_guard lock(mutex_);
         if (ending_) return true;
@@ -121,7 +121,7 @@ bool GatewayLink::serve_once(const Target& gateway) try {
     log::info("connected to the gateway", {{"gateway", gateway.describe()}});
     listener_.opened();
     {
-        const std::jthread sender([&](const std::stop_token& stop) { send_waiting(stop, *socket); });
+        const std::jthread sender([&](const std::stop_token& done) { send_waiting(done, *socket); });
         receive(*socket);
         std::lock_guard lock(mutex_);
         shut_down();  // wakes a sender that waits for the gateway
@@ -131,6 +131,7 @@ bool GatewayLink::serve_once(const Target& gateway) try {
     listener_.lost();
     return true;
 } catch (const Error& e) {
+    if (stop.stop_requested()) return false;
     log::warning("gateway cannot be reached", {{"gateway", gateway.describe()}, {"error", e.what()}});
     return false;
 }

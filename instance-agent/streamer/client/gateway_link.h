@@ -57,7 +57,7 @@ class GatewayLink {
   private:
     void run(const std::stop_token& stop);
     bool serve(const std::stop_token& stop);  // false: could not connect to any gateway
-    bool serve_once(const Target& gateway);   // false: could not connect
+    bool serve_once(const std::stop_token& stop, const Target& gateway);  // false: could not connect
     void receive(WebSocketClient& socket);
     void send_waiting(const std::stop_token& stop, WebSocketClient& socket);
     void shut_down();  // under the lock

@@ -103,11 +103,12 @@ std::shared_ptr<WebSocketClient> SocketPeer::connect(const std::stop_token& stop
     for (const Target& gateway : gateways_) {
         if (stop.stop_requested()) return nullptr;
         try {
-            auto socket = std::make_shared<WebSocketClient>(gateway, path_, Headers(), patience);
+            auto socket = std::make_shared<WebSocketClient>(gateway, path_, Headers(), patience, stop);
             std::lock_guard lock(mutex_);
             if (ending_) return nullptr;
             return socket_ = socket;
         } catch (const Error& e) {
+            if (stop.stop_requested()) return nullptr;
             log::warning("gateway takes no media", {{"gateway", gateway.describe()}, {"error", e.what()}});
         }
     }

@@ -28,7 +28,7 @@ class SocketPeer final : public Peer {
     SocketPeer(PeerSetup setup, const std::string& client, const GatewayAddress& gateway,
                std::vector<VideoCodec> codecs, OpenVideo open_video, OpenSound open_sound,
                PeerEvents& events);
-    ~SocketPeer() override;
+    ~SocketPeer() override;  // waits for no gateway: connecting is given up
     SocketPeer(const SocketPeer&) = delete;
     SocketPeer& operator=(const SocketPeer&) = delete;
 

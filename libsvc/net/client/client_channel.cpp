@@ -39,28 +39,50 @@ bool wait_for(int fd, IoState direction, Steady::time_point deadline) {
     }
 }
 
-// connect() blocks with a timeout of the kernel: for TCP, and for a Unix socket whose backlog is full.
-FileDescriptor connect_to(const Target& target, int family, const sockaddr* address, socklen_t size,
-                          milliseconds timeout) {
-    FileDescriptor fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+FileDescriptor made_socket(int family, int flags) {
+    FileDescriptor fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
     if (!fd) throw system_error("cannot make socket", errno);
-    const timeval limit{timeout.count() / 1000, (timeout.count() % 1000) * 1000};
-    setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-    if (connect(fd.get(), address, size) != 0) {
-        const int error = errno == EINPROGRESS || errno == EAGAIN ? ETIMEDOUT : errno;
-        throw_unreachable(target, std::generic_category().message(error));
-    }
-    if (fcntl(fd.get(), F_SETFL, O_NONBLOCK) != 0) throw system_error("cannot set up socket", errno);
     return fd;
 }
 
+[[noreturn]] void throw_unreachable(const Target& target, int error) {
+    throw_unreachable(target, std::generic_category().message(error));
+}
+
+// Whoever waits for the socket wakes, also for a connection that is not there yet.
+auto shut_down_on(const std::stop_token& stop, int fd) {
+    return std::stop_callback(stop, [fd] { ::shutdown(fd, SHUT_RDWR); });
+}
+
+// connect() blocks while the backlog is full, with a timeout of the kernel.
 FileDescriptor connect_unix(const Target& target, milliseconds timeout) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const auto& path = target.unix_path.native();
     if (path.size() >= sizeof(address.sun_path)) throw_unreachable(target, "the socket path is too long");
     path.copy(address.sun_path, sizeof(address.sun_path) - 1);
-    return connect_to(target, AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof(address), timeout);
+    FileDescriptor fd = made_socket(AF_UNIX, 0);
+    const timeval limit{timeout.count() / 1000, (timeout.count() % 1000) * 1000};
+    setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
+        throw_unreachable(target, errno == EAGAIN ? ETIMEDOUT : errno);
+    if (fcntl(fd.get(), F_SETFL, O_NONBLOCK) != 0) throw system_error("cannot set up socket", errno);
+    return fd;
+}
+
+FileDescriptor connect_to(const Target& target, const addrinfo& address, milliseconds timeout,
+                          const std::stop_token& stop) {
+    FileDescriptor fd = made_socket(address.ai_family, SOCK_NONBLOCK);
+    if (connect(fd.get(), address.ai_addr, address.ai_addrlen) != 0 && errno != EINPROGRESS)
+        throw_unreachable(target, errno);
+    const auto given_up = shut_down_on(stop, fd.get());
+    if (!wait_for(fd.get(), IoState::want_write, Steady::now() + timeout))
+        throw_unreachable(target, ETIMEDOUT);
+    int error = 0;
+    socklen_t size = sizeof(error);
+    getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error != 0) throw_unreachable(target, error);
+    return fd;
 }
 
 // A machine that was cut off or has lost its power closes no connection. Whoever waits for its answer hears
@@ -76,7 +98,7 @@ void end_when_silent(int fd) {
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged, sizeof(unacknowledged));
 }
 
-FileDescriptor connect_tcp(const Target& target, milliseconds timeout) {
+FileDescriptor connect_tcp(const Target& target, milliseconds timeout, const std::stop_token& stop) {
     const std::string& host = target.proxy ? target.proxy->host : target.host;
     const auto port = target.proxy ? target.proxy->port : target.port;
     addrinfo hints{};
@@ -87,7 +109,8 @@ FileDescriptor connect_tcp(const Target& target, milliseconds timeout) {
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, freeaddrinfo);
     for (const addrinfo* one = found;; one = one->ai_next) {
         try {
-            FileDescriptor fd = connect_to(target, one->ai_family, one->ai_addr, one->ai_addrlen, timeout);
+            if (stop.stop_requested()) throw_unreachable(target, ECANCELED);
+            FileDescriptor fd = connect_to(target, *one, timeout, stop);
             const int on = 1;
             setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
             end_when_silent(fd.get());
@@ -135,19 +158,23 @@ void open_tunnel(const Target& target, int fd, milliseconds timeout) {
         throw_unreachable(target, "its proxy answers " + quoted(status));
 }
 
-FileDescriptor connect_socket(const Target& target, milliseconds timeout) {
+FileDescriptor connect_socket(const Target& target, milliseconds timeout, const std::stop_token& stop) {
     if (!target.unix_path.empty()) return connect_unix(target, timeout);
-    FileDescriptor fd = connect_tcp(target, timeout);
+    FileDescriptor fd = connect_tcp(target, timeout, stop);
+    const auto given_up = shut_down_on(stop, fd.get());
     if (target.proxy && target.tls) open_tunnel(target, fd.get(), timeout);
     return fd;
 }
 
 }  // namespace
 
-ClientChannel::ClientChannel(Target target, Milliseconds timeout)
-    : target_(std::move(target)), socket_(connect_socket(target_, timeout)), stream_(socket_.get(), target_) {
+ClientChannel::ClientChannel(Target target, Milliseconds timeout, const std::stop_token& stop)
+    : target_(std::move(target)),
+      socket_(connect_socket(target_, timeout, stop)),
+      stream_(socket_.get(), target_) {
     if (!stream_.is_tls()) return;
     std::signal(SIGPIPE, SIG_IGN);  // OpenSSL cannot say MSG_NOSIGNAL
+    const auto given_up = shut_down_on(stop, socket_.get());
     greet(timeout);
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -17,8 +18,9 @@ class ClientChannel {
     using Milliseconds = std::chrono::milliseconds;
 
     // Connects, through the proxy where there is one, and makes the TLS handshake. `timeout` is of each step.
-    // Throws unavailable.
-    ClientChannel(Target target, Milliseconds timeout);
+    // Throws unavailable, soon after `stop` was requested as well: a step that waits for the network ends
+    // then. What waits for the answer to a host name, or for a Unix socket, does not.
+    ClientChannel(Target target, Milliseconds timeout, const std::stop_token& stop = {});
     ClientChannel(const ClientChannel&) = delete;
     ClientChannel& operator=(const ClientChannel&) = delete;
 

@@ -41,10 +41,11 @@ constexpr std::uint16_t websocket_client_broken_code = 1006;
 class WebSocketClient::Connection {
   public:
     Connection(const Target& target, const std::string& path, const Headers& headers,
-               std::chrono::milliseconds patience)
-        : channel_(target, patience), reader_(true, max_message, [this](bool binary, std::string data) {
+               std::chrono::milliseconds patience, const std::stop_token& stop)
+        : channel_(target, patience, stop), reader_(true, max_message, [this](bool binary, std::string data) {
               keep(binary, std::move(data));
           }) {
+        const std::stop_callback given_up(stop, [this] { channel_.interrupt(); });
         shake_hands(path, headers, patience);
     }
     ~Connection() {
@@ -189,8 +190,8 @@ class WebSocketClient::Connection {
 };
 
 WebSocketClient::WebSocketClient(const Target& target, const std::string& path, const Headers& headers,
-                                 std::chrono::milliseconds patience)
-    : connection_(std::make_unique<Connection>(target, path, headers, patience)) {}
+                                 std::chrono::milliseconds patience, const std::stop_token& stop)
+    : connection_(std::make_unique<Connection>(target, path, headers, patience, stop)) {}
 
 WebSocketClient::~WebSocketClient() = default;
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "libsvc/net/client/target.h"
@@ -22,9 +23,11 @@ class WebSocketClient {
   public:
     // Throws unavailable when the server cannot be reached and the mapped Error (with the body's `error`
     // text) when it answers anything but 101.
-    // `patience` is of each step of connecting.
+    // `patience` is of each step of connecting. That ends soon after `stop` was requested, as with a server
+    // that cannot be reached (ClientChannel tells of exceptions); later `stop` has no effect.
     WebSocketClient(const Target& target, const std::string& path, const Headers& headers = {},
-                    std::chrono::milliseconds patience = std::chrono::seconds(30));
+                    std::chrono::milliseconds patience = std::chrono::seconds(30),
+                    const std::stop_token& stop = {});
     ~WebSocketClient();
     WebSocketClient(WebSocketClient&&) noexcept;
     void send_text(
