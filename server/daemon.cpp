@@ -126,7 +126,7 @@ class Daemon::Parts {
     ThreadPool untrusted_workers;  // run the requests of clients that are not trusted
     ThreadPool slow_workers;       // wait for guests
     Middleware middleware;
-    AuditLog audit_log;
+    AuditLog audit_log, strangers_log;
     AuditedRequests audited;
     HttpServer server;
     std::vector<std::string> addresses;
@@ -193,7 +193,9 @@ Daemon::Parts::Parts(Options given, ClusterSeams given_cluster)
                   [this](const BrowserSession& session) { note_use(session); }, &request_counts},
                  api_and_console(services), metrics_routes(services), managers_routes()),
       audit_log(state.audit()),
-      audited({role ? role->before(middleware) : middleware, authenticator, audit_events, audit_log, clock}),
+      strangers_log(state.audit_of_strangers()),
+      audited({role ? role->before(middleware) : middleware, authenticator, audit_events, audit_log,
+               strangers_log, clock}),
       server(audited, workers, server_limits(options), options.io_threads) {
     if (cluster.counts) etcd_metrics->follow(cluster.counts);
     management.certificates().on_loss([this] { disconnect_distrusted("certificate was removed"); });

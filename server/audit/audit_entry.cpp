@@ -12,6 +12,7 @@ namespace svc::server {
 namespace {
 
 constexpr std::size_t max_text = 1024;         // bytes of a path, an error
+constexpr std::size_t max_of_strangers = 256;  // bytes of a path
 constexpr std::size_t max_error_body = 65536;  // longer ones are no errors of ours
 // Routes of GET that log a browser in.
 constexpr std::array<std::string_view, 1> login_paths{"/1.0/oidc/callback"};
@@ -63,7 +64,7 @@ AuditEntry audit_entry(const Request& request, const Authenticator& authenticato
     entry.role = identity ? to_text(identity->role) : "";
     entry.address = request.peer->transport == Transport::unix_socket ? "local" : request.peer->address;
     entry.method = request.method_text;
-    entry.path = shown(request.path);
+    entry.path = plain_text(request.path, identity ? max_text : max_of_strangers);
     entry.request_id = request.id;
     entry.passed_on = !request.peer->forwarded_by.empty();
     return entry;

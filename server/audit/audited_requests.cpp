@@ -41,7 +41,7 @@ Response AuditedRequests::noted(const Entry& entry, Response response) {
         return response;
     }
     if (is_refusal(response)) return refused(entry, std::move(response));
-    write(*entry, record_of(*entry, response));
+    write(*entry, record_of(*entry, response), parts_.log);
     return response;
 }
 
@@ -53,7 +53,7 @@ Response AuditedRequests::refused(const Entry& entry, Response response) {
     Response waiting;
     waiting.later = [this, entry, record, reply](const Responder& respond) {
         const auto written = [this, entry, record, reply, respond] {
-            write(*entry, *record);
+            write(*entry, *record, entry->client.empty() ? parts_.strangers : parts_.log);
             respond(std::move(*reply));
         };
         if (refusals_.post(written)) return;
@@ -72,12 +72,12 @@ Json AuditedRequests::record_of(const AuditEntry& entry, const Response& respons
     return audit_record(entry, response, opened.get(), parts_.clock.now());
 }
 
-void AuditedRequests::write(const AuditEntry& entry, const Json& record) {
+void AuditedRequests::write(const AuditEntry& entry, const Json& record, AuditLog& log) {
     const std::lock_guard lock(order_);
     parts_.events.publish(EventType::audit, record);
     if (entry.passed_on) return;
     tell_left_out();
-    parts_.log.write(record.dump());
+    log.write(record.dump());
 }
 
 // Refusals must neither fill a disk nor push out what was done. Those of admins, who can change everything,
@@ -99,11 +99,11 @@ std::uint64_t AuditedRequests::take_left_out() {
 void AuditedRequests::tell_left_out() {
     const std::uint64_t count = take_left_out();
     if (count == 0) return;
-    parts_.log.write(Json::object({{"time", to_rfc3339(parts_.clock.now())},
-                                   {"who", "guest"},
-                                   {"error", "refused requests that are left out"},
-                                   {"count", count}})
-                         .dump());
+    parts_.strangers.write(Json::object({{"time", to_rfc3339(parts_.clock.now())},
+                                         {"who", "guest"},
+                                         {"error", "refused requests that are left out"},
+                                         {"count", count}})
+                               .dump());
 }
 
 Response AuditedRequests::fault(const Request* request, const std::exception& error) {

@@ -18,6 +18,7 @@ struct AuditParts {
     const Authenticator& authenticator;
     EventBus& events;  // of the audit alone
     AuditLog& log;
+    AuditLog& strangers;  // their refusals: they push out nothing else
     const Clock& clock;
     std::size_t waiting_refusals = 1000;  // more are left out while the disk takes none
 };
@@ -40,7 +41,7 @@ class AuditedRequests final : public HttpService {
     Response noted(const Entry& entry, Response response);
     Response refused(const Entry& entry, Response response);
     Json record_of(const AuditEntry& entry, const Response& response) const;
-    void write(const AuditEntry& entry, const Json& record);
+    void write(const AuditEntry& entry, const Json& record, AuditLog& log);
     bool leaves_out(const AuditEntry& entry);
     std::uint64_t take_left_out();
     void tell_left_out();

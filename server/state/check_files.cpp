@@ -19,12 +19,32 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t secret_bytes = 64;  // of libsvc/services/trust/agent_tokens.cpp
 constexpr const char* mend_keys = "stop svcd and run svcd recover: the next start makes a new one";
-constexpr std::array known_names{"agent",          "audit-events", "audit.log",  "audit.log.1", "audit.log.2",
-                                 "audit.log.3",    "audit.log.4",  "blobs",      "cluster.id",  "events",
-                                 "lock",           "logs",         "lxc",        "lxd",         "manager.id",
-                                 "node-packages",  "quarantine",   "recovering", "registry",    "server",
-                                 "simulated",      "svc.db",       "svc.db-shm", "svc.db-wal",  "svc.db.lock",
-                                 "svc.db.reserve", "term",         "tokens.key"};
+constexpr std::array known_names{"agent",
+                                 "audit-events",
+                                 "audit.log",
+                                 "audit.strangers.log",
+                                 "blobs",
+                                 "cluster.id",
+                                 "events",
+                                 "lock",
+                                 "logs",
+                                 "lxc",
+                                 "lxd",
+                                 "manager.id",
+                                 "node-packages",
+                                 "quarantine",
+                                 "recovering",
+                                 "registry",
+                                 "server",
+                                 "simulated",
+                                 "svc.db",
+                                 "svc.db-shm",
+                                 "svc.db-wal",
+                                 "svc.db.lock",
+                                 "svc.db.reserve",
+                                 "term",
+                                 "tokens.key"};
+constexpr std::array known_prefixes{"agent-", "audit.log.", "audit.strangers.log."};
 
 void check_pair(const std::string& object, const KeyPair& keys, Findings& findings) {
     const bool certificate = is_there(keys.certificate);
@@ -60,7 +80,9 @@ bool is_number(std::string_view text) {
 }
 
 bool is_known(const std::string& name) {
-    return std::ranges::find(known_names, name) != known_names.end() || name.starts_with("agent-");
+    const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
+    return std::ranges::find(known_names, name) != known_names.end() ||
+           std::ranges::any_of(known_prefixes, begins);
 }
 
 void check_events(const fs::path& row, Findings& findings) {

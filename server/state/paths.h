@@ -24,6 +24,7 @@ class StatePaths {
     std::filesystem::path events() const { return root_ / "events"; }
     std::filesystem::path audit_events() const { return root_ / "audit-events"; }
     std::filesystem::path audit() const { return root_ / "audit.log"; }
+    std::filesystem::path audit_of_strangers() const { return root_ / "audit.strangers.log"; }
     // Of the store in etcd: the random name of this state directory there.
     std::filesystem::path manager_id() const { return root_ / "manager.id"; }
     // Of the store in etcd: the cluster that the records belong to. There is no svc.db beside it.
