@@ -178,6 +178,26 @@ test('fingers have slots, and the last one says so', async () => {
     assert.deepEqual(await heard('input::touch-move'), [{ id: 1, x: 30, y: 0 }]);
 });
 
+test('gamepads are sent as what has changed, and let go of when they or the client leave', async () => {
+    await connect();
+    await client.evaluate(() => {
+        const button = (value) => ({ pressed: value > 0.5, value });
+        window.pads = [null, { index: 1, connected: true, mapping: 'standard', axes: [0, 0, 0, 0], buttons: Array.from({ length: 17 }, () => button(0)) },
+            { index: 2, connected: true, mapping: '', axes: [1], buttons: [button(1)] }];
+        navigator.getGamepads = () => window.pads;
+        window.press = (index, value) => { window.pads[1].buttons[index] = button(value); };
+        window.dispatchEvent(new Event('gamepadconnected'));
+    });
+    await client.evaluate(() => { window.press(0, 1); window.press(6, 0.75); window.pads[1].axes[1] = -1; });
+    assert.deepEqual(await heard('input::gamepad-button', 2), [{ id: 1, index: 0, pressed: true }, { id: 1, index: 6, pressed: true }]);
+    assert.deepEqual(await heard('input::gamepad-axes', 2), [{ id: 1, index: 4, value: 64 / 127 }, { id: 1, index: 1, value: -1 }]);
+    await client.evaluate(() => { window.pads[1].axes[1] = -0.999; window.press(0, 0); });  // too little of an axis is nothing
+    assert.deepEqual((await heard('input::gamepad-button', 3)).at(-1), { id: 1, index: 0, pressed: false });
+    await client.evaluate(() => { window.pads = []; });
+    assert.deepEqual((await heard('input::gamepad-button', 4)).at(-1), { id: 1, index: 6, pressed: false });
+    assert.deepEqual((await heard('input::gamepad-axes', 4)).slice(2), [{ id: 1, index: 4, value: -1 }, { id: 1, index: 1, value: 0 }]);
+});
+
 test('typing on a phone becomes text and deletions', async () => {
     await connect();
     const differences = await client.evaluate(async () => {

@@ -10,6 +10,7 @@ import { Connection } from './connection.js';
 import { StreamError, connectionLost, endOf, isPassing, sessionEnd } from './errors.js';
 import { Files } from './files.js';
 import { Fit, screenFor } from './fit.js';
+import { Gamepads } from './gamepads.js';
 import { Gateway } from './gateway.js';
 import { Input } from './input.js';
 import { finalRefusal, mostTries, nextTry } from './resume.js';
@@ -269,14 +270,20 @@ export class Stream {
     takeInput() {
         const { element, input } = this.options;
         if (!this.steers || !input || !element) {
-            this.input?.close();
-            this.input = undefined;
+            this.closeInput();
         } else if (!this.input) {
             this.input = new Input({
                 element, video: this.video, send: (type, data) => this.sendControl(type, data), onLeave: this.options.onLeave,
                 places: this.options.keys === 'places', clipboard: this.clipboard,
             });
+            this.gamepads = new Gamepads((type, data) => this.sendInput(type, data));
         }
+    }
+
+    closeInput() {
+        this.input?.close();
+        this.gamepads?.close();
+        this.input = this.gamepads = undefined;
     }
 
     // -- other clients of the session
@@ -382,7 +389,7 @@ export class Stream {
     // Says goodbye; onDone follows at once.
     disconnect() {
         if (this.ended) return;
-        this.input?.close();
+        this.closeInput();
         this.sendControl('stream::disconnect', {});
         this.end();
     }
@@ -393,7 +400,7 @@ export class Stream {
         this.over.abort();
         clearTimeout(this.signallingTimer);
         clearTimeout(this.interruptedTimer);
-        for (const part of [this.input, this.fit, this.clipboard, this.files, this.sensors, this.vehicle]) part?.close();
+        for (const part of [this.input, this.gamepads, this.fit, this.clipboard, this.files, this.sensors, this.vehicle]) part?.close();
         this.connection.close();
         this.tryEnded?.();
         this.video.srcObject = null;

@@ -7,7 +7,7 @@ import { Failure, Spinner } from '../../ui/elements.js';
 import { attempt } from '../../ui/notice.js';
 
 // What the gateway's page uses, and no more.
-const features = ['accelerometer', 'autoplay', 'camera', 'clipboard-read', 'clipboard-write', 'fullscreen', 'geolocation', 'gyroscope', 'microphone', 'screen-wake-lock'].join('; ');
+const features = ['accelerometer', 'autoplay', 'camera', 'clipboard-read', 'clipboard-write', 'fullscreen', 'gamepad', 'geolocation', 'gyroscope', 'microphone', 'screen-wake-lock'].join('; ');
 // It may neither lead this page elsewhere nor open windows.
 const sandbox = 'allow-scripts allow-same-origin allow-forms allow-downloads';
 
