@@ -11,7 +11,7 @@ CALLS = {"open", "open64", "openat", "openat64", "__open_2", "__open64_2", "__op
          "stat", "stat64", "lstat", "lstat64", "fstat", "fstat64", "fstatat", "fstatat64", "__xstat", "__xstat64", "__lxstat",
          "__lxstat64", "__fxstat", "__fxstat64"}
 LIBRARIES = {"libc.so.6", "libdl.so.2"}
-VERSIONS = {"GLIBC_2.2.5", "GLIBC_2.17"}
+VERSIONS = {"GLIBC_2.2.5", "GLIBC_2.14", "GLIBC_2.17"}
 
 
 def output(*command):
