@@ -29,6 +29,11 @@ class HangingFile {
         pipe_ = open_file(path, O_RDWR | O_NONBLOCK);
         for (char byte = ' '; ::write(pipe_.get(), &byte, 1) == 1;) ++filled_;
     }
+    ~HangingFile() { let_go(); }
+    HangingFile(const HangingFile&) = delete;
+    HangingFile& operator=(const HangingFile&) = delete;
+    // Whoever waits goes on, also after a test that has failed: the pipe has room.
+    void let_go() { ::fcntl(pipe_.get(), F_SETPIPE_SZ, 1 << 20); }
     // The disk works again: the lines that were, and are, written to the file.
     std::vector<Json> lines(std::size_t count) {
         std::vector<Json> all;
@@ -67,13 +72,13 @@ class RefusingService final : public HttpService {
 };
 
 Request request_of_admin(const std::string& path) {
-    Peer peer;
-    peer.listener = server::local_listener;
+    const auto peer = std::make_shared<Peer>();
+    peer->listener = server::local_listener;
     Request request;
     request.method = Method::delete_;
     request.method_text = "DELETE";
     request.path = path;
-    request.peer = std::make_shared<const Peer>(peer);
+    request.peer = peer;
     return request;
 }
 
@@ -84,13 +89,15 @@ struct RefusalSetup {
     EventBus events{clock};
     server::AuditLog log{directory.path() / "audit.log"};
     server::AuditLog strangers{directory.path() / "audit.strangers.log"};
-    server::Authenticator authenticator{{}};
+    server::Authenticator authenticator{server::TrustQuestions{}};
     RefusingService service;
     std::atomic<std::size_t> answered{0};
     std::promise<void> writes;  // the first refusal has left the queue
     std::unique_ptr<EventBus::Handle> first =
         events.subscribe({EventType::audit}, [this](const Event&) { return writes.set_value(), false; });
     server::AuditedRequests audited{{service, authenticator, events, log, strangers, clock, 3}};
+
+    ~RefusalSetup() { file.let_go(); }
 
     void refuse(const std::string& path) {
         const Request request = request_of_admin(path);
@@ -117,9 +124,9 @@ TEST_CASE_METHOD(RefusalSetup, "no more refusals wait for the audit's file than 
 
 TEST_CASE("clients are served while the audit's file takes no line") {
     TestDaemon daemon;
-    HangingFile file(daemon.options().state_dir / "audit.log");
     WebSocketClient events(daemon.local_target(), "/1.0/events?type=audit");
-    std::vector<std::future<int>> refused;
+    std::vector<std::future<int>> refused;  // ends after `file`
+    HangingFile file(daemon.options().state_dir / "audit.log");
     for (int i = 0; i < 6; ++i)
         refused.push_back(std::async(std::launch::async, [target = daemon.local_target()] {
             return ApiCaller(target).post("/1.0/nothing", Json::object()).status;
