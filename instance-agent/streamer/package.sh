@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # What a pipeline of the streamer may name: pictures, sound, encoders, WebRTC; then a client's camera; screenshots
 # and recordings.
-plugins=(coreelements app videoconvertscale videorate videotestsrc ximagesrc x264 vpx
+plugins=(coreelements app videoconvertscale videorate videotestsrc ximagesrc x264 vpx aom
     audioconvert audioresample audiotestsrc pulseaudio opus rtp rtpmanager srtp dtls sctp webrtc nice
     openh264 videoparsersbad png isomp4 "${@:3}")
 plugin_folder=$(pkg-config --variable=pluginsdir gstreamer-1.0)

@@ -138,6 +138,9 @@ class StreamTest(WorldTest):
     def test_all_of_vp8_is_decoded(self):
         self.check_all_is_decoded("VP8")
 
+    def test_all_of_vp9_is_decoded(self):
+        self.check_all_is_decoded("VP9")
+
     def test_capitals_without_shift_are_typed_as_capitals(self):
         self.start()
         self.browser.picture()
@@ -451,6 +454,16 @@ class NoPacketsTest(PathTest):
         world.eventually(lambda: self.connected(session), "somebody watches")
         self.browser.click(selector="#leave")
         world.eventually(lambda: not self.connected(session), "nobody watches")
+
+    def test_the_stream_goes_through_the_gateway_in_the_codec_that_the_page_prefers(self):
+        for codec in ("VP9", "AV1"):
+            with self.subTest(codec):
+                self.start(page=codec, page_options={"codec": codec})
+                self.browser.picture(page=codec, wanted={"corners": CORNERS, "width": 1280, "height": 720})
+                self.browser.click(page=codec, selector="#show-figures")
+                self.browser.text(page=codec, selector="#figures", contains=codec)
+                self.browser.press(page=codec, key="F9")
+                self.browser.picture(page=codec, wanted={"flips": 1, "square": "magenta"})
 
 
 if __name__ == "__main__":

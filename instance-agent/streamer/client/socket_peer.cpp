@@ -61,7 +61,7 @@ SocketPeer::SocketPeer(PeerSetup setup, const std::string& client, const Gateway
     : setup_(std::move(setup)),
       path_(media_path(gateway.path, client)),
       gateways_(all_of(gateway)),
-      codecs_(std::move(codecs)),
+      codecs_(preferred_first(std::move(codecs), setup_.settings.preferred_codecs)),
       open_video_(std::move(open_video)),
       open_sound_(std::move(open_sound)),
       events_(events),

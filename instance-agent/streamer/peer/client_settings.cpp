@@ -13,8 +13,10 @@ namespace {
 
 constexpr std::size_t most_channels = 5;
 constexpr std::size_t most_name = 32;
-constexpr std::array<EnumName<VideoCodec>, 2> codec_names{
-    {{VideoCodec::h264, "H264"}, {VideoCodec::vp8, "VP8"}}};
+constexpr std::array<EnumName<VideoCodec>, 4> codec_names{{{VideoCodec::h264, "H264"},
+                                                           {VideoCodec::vp8, "VP8"},
+                                                           {VideoCodec::vp9, "VP9"},
+                                                           {VideoCodec::av1, "AV1"}}};
 
 bool is_channel_name(std::string_view name) {
     const auto allowed = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; };
@@ -49,6 +51,16 @@ std::vector<VideoCodec> read_codecs(const JsonFields& fields) {
 
 std::string_view to_text(VideoCodec codec) {
     return enum_text<VideoCodec>(codec_names, codec);
+}
+
+std::vector<VideoCodec> preferred_first(std::vector<VideoCodec> codecs,
+                                        const std::vector<VideoCodec>& preferred) {
+    const auto place = [&](VideoCodec codec) {
+        return std::find(preferred.begin(), preferred.end(), codec) - preferred.begin();
+    };
+    std::stable_sort(codecs.begin(), codecs.end(),
+                     [&](VideoCodec a, VideoCodec b) { return place(a) < place(b); });
+    return codecs;
 }
 
 ClientSettings ClientSettings::from_json(const JsonFields& fields) {

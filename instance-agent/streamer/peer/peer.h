@@ -14,8 +14,11 @@
 
 namespace svc::streamer {
 
-enum class VideoCodec { h264, vp8 };
-std::string_view to_text(VideoCodec codec);  // "H264", "VP8"
+enum class VideoCodec { h264, vp8, vp9, av1 };
+std::string_view to_text(VideoCodec codec);  // "H264", "VP8", "VP9", "AV1"
+// The same codecs: the preferred ones first, in their order.
+std::vector<VideoCodec> preferred_first(std::vector<VideoCodec> codecs,
+                                        const std::vector<VideoCodec>& preferred);
 
 // Channels of a client that are no custom ones: names of those have no colon.
 constexpr std::string_view control_label = "control", clipboard_label = "svc:clipboard",

@@ -2,7 +2,7 @@
 
 // Of the codecs an instance may send; empty when this browser decodes all of them, so that the instance chooses.
 export function decodable() {
-    const known = ['H264', 'VP8'];
+    const known = ['H264', 'VP8', 'VP9', 'AV1'];
     const here = RTCRtpReceiver.getCapabilities?.('video')?.codecs.map((codec) => codec.mimeType.slice('video/'.length).toUpperCase());
     const able = known.filter((name) => !here || here.includes(name));
     return able.length === known.length ? [] : able;

@@ -1,6 +1,6 @@
 // What a stream costs and how late it is, without a gateway. Usage: stream-bench
 // cpu|glass|screen|screen-glass
-// [--codec H264|VP8] [--width N] [--height N] [--fps N] [--seconds N]. Prints one JSON object.
+// [--codec H264|VP8|VP9] [--width N] [--height N] [--fps N] [--seconds N]. Prints one JSON object.
 // cpu: processor time of a process that streams a moving picture, and of a bare gst-launch pipeline that
 // encodes the same frames from the same kind of socket with the same settings. glass: from the moment the
 // guest begins to write a frame with a flipped square to its decoded pixels at the client, all in this
@@ -124,7 +124,10 @@ Options read(int count, char** arguments) {
     Options options;
     for (int i = 2; i + 1 < count; i += 2) {
         const std::string name = arguments[i], value = arguments[i + 1];
-        if (name == "--codec") options.codec = value == "VP8" ? VideoCodec::vp8 : VideoCodec::h264;
+        if (name == "--codec")
+            options.codec = value == "VP9"   ? VideoCodec::vp9
+                            : value == "VP8" ? VideoCodec::vp8
+                                             : VideoCodec::h264;
         for (const auto& [option, target] : {std::pair{"--width", &options.width},
                                              {"--height", &options.height},
                                              {"--fps", &options.fps},

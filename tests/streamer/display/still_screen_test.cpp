@@ -78,6 +78,13 @@ TEST_CASE("still X screen is hardly encoded, its changes are, by VP8") {
     rests_but_shows_changes(std::move(wish), screen.painter);
 }
 
+TEST_CASE("still X screen is hardly encoded, its changes are, by VP9") {
+    Screen screen;
+    MediaPair::Wish wish = screen.wish();
+    wish.settings.preferred_codecs = {VideoCodec::vp9};
+    rests_but_shows_changes(std::move(wish), screen.painter);
+}
+
 // The client's picture follows a screen that becomes smaller and larger, on the same connection.
 void follows_the_size(VideoCodec codec) {
     test::XServer server{640, 480};
@@ -116,6 +123,9 @@ TEST_CASE("display follows the size of an X screen by H.264") {
 }
 TEST_CASE("display follows the size of an X screen by VP8") {
     follows_the_size(VideoCodec::vp8);
+}
+TEST_CASE("display follows the size of an X screen by VP9") {
+    follows_the_size(VideoCodec::vp9);
 }
 
 TEST_CASE("display goes on when the screen has kept its size") {

@@ -37,13 +37,15 @@ TEST_CASE("an encoder of a GPU is taken as the manifest says, if its device fits
     CHECK(found(VideoCodec::h264, VideoEncoder::software) == "x264enc");
     CHECK(found(VideoCodec::vp8, VideoEncoder::gpu) == "none");
     CHECK(found(VideoCodec::vp8, VideoEncoder::gpu_preferred) == "vp8enc");
+    CHECK(found(VideoCodec::vp9, VideoEncoder::gpu) == "none");
+    CHECK(found(VideoCodec::av1, VideoEncoder::gpu) == "none");
 }
 
 TEST_CASE("what a GPU cannot encode is not offered where the manifest insists on it") {
     provide(FakeDevice::absent, FakeDevice::fits);
     CHECK(codecs_to_offer({VideoCodec::vp8}, VideoEncoder::gpu) == std::vector{VideoCodec::h264});
     CHECK(codecs_to_offer({VideoCodec::vp8}, VideoEncoder::gpu_preferred) ==
-          std::vector{VideoCodec::vp8, VideoCodec::h264});
+          std::vector{VideoCodec::vp8, VideoCodec::h264, VideoCodec::vp9});
     provide(FakeDevice::absent, FakeDevice::absent);
     CHECK_THROWS_WITH(encodable_codecs(VideoEncoder::gpu),
                       "there is no video encoder of a GPU, which the application needs");

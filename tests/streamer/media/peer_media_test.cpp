@@ -49,11 +49,17 @@ TEST_CASE("colours that the guest draws arrive by H.264") {
 TEST_CASE("colours that the guest draws arrive by VP8") {
     check_colours(VideoCodec::vp8);
 }
+TEST_CASE("colours that the guest draws arrive by VP9") {
+    check_colours(VideoCodec::vp9);
+}
 
 TEST_CASE("display is sent in the codec that the client knows") {
     MediaPair::Wish wish;
     SECTION("VP8, though H.264 was offered first") {
         wish.client.codecs = {"VP8"};
+    }
+    SECTION("VP9, though H.264 was offered first") {
+        wish.client.codecs = {"VP9"};
     }
     SECTION("H.264 in another level, though VP8 was offered first") {
         wish.settings.preferred_codecs = {VideoCodec::vp8};

@@ -84,18 +84,21 @@ TEST_CASE("offer is one bundle, names a stream for each sent track and lets the 
     CHECK(parts[0].has("a=rtpmap:111 OPUS/48000/2"));
 }
 
-TEST_CASE("offer has all codecs there is an encoder for, the client's first") {
+TEST_CASE("offer has all codecs there is an encoder and a payloader for, the client's first") {
     const auto ours = offered({})[1];
-    CHECK(ours.head == "m=video 0 UDP/TLS/RTP/SAVPF 102 96 97 98");
+    CHECK(ours.head == "m=video 0 UDP/TLS/RTP/SAVPF 102 96 98 97 99 100");
     CHECK(ours.has("a=rtpmap:102 H264/90000"));
     CHECK(ours.has("a=rtpmap:96 VP8/90000"));
+    CHECK(ours.has("a=rtpmap:98 VP9/90000"));
     CHECK(ours.has("a=fmtp:97 apt=102"));
-    CHECK(ours.has("a=rtpmap:98 rtx/90000"));
-    CHECK(ours.has("a=fmtp:98 apt=96"));
+    CHECK(ours.has("a=rtpmap:99 rtx/90000"));
+    CHECK(ours.has("a=fmtp:99 apt=96"));
+    CHECK(ours.has("a=fmtp:100 apt=98"));
+    CHECK(ours.text.find("AV1") == std::string::npos);
     CHECK(ours.text.find("a=extmap:3", ours.text.find("a=extmap:3") + 1) == std::string::npos);
     ClientSettings settings;
-    settings.preferred_codecs = {VideoCodec::vp8};
-    CHECK(offered(settings)[1].head == "m=video 0 UDP/TLS/RTP/SAVPF 96 102 97 98");
+    settings.preferred_codecs = {VideoCodec::av1, VideoCodec::vp9, VideoCodec::vp8};
+    CHECK(offered(settings)[1].head == "m=video 0 UDP/TLS/RTP/SAVPF 98 96 102 97 99 100");
 }
 
 TEST_CASE("answer that does not fit is refused in words and the peer can still be ended") {

@@ -15,12 +15,19 @@ TEST_CASE("settings of a client are read as it sends them") {
     const ClientSettings settings = read(
         R"({"type":"settings","api_version":2,"data_channels":["data","x-1"],"enable_speaker":false,
             "enable_microphone":true,"enable_video":true,"enable_camera":true,"device_type":"phone",
-            "video":{"preferred_decoder_codecs":["AV1","VP8","VP8","H264"]}})");
+            "video":{"preferred_decoder_codecs":["H265","AV1","VP8","VP8","H264"]}})");
     CHECK_FALSE(settings.speaker);
     CHECK(settings.microphone);
     CHECK(settings.camera);
     CHECK(settings.data_channels == std::vector<std::string>{"data", "x-1"});
-    CHECK(settings.preferred_codecs == std::vector{VideoCodec::vp8, VideoCodec::h264});
+    CHECK(settings.preferred_codecs == std::vector{VideoCodec::av1, VideoCodec::vp8, VideoCodec::h264});
+}
+
+TEST_CASE("preferred codecs come first, in the client's order, and none is added") {
+    const std::vector<VideoCodec> codecs{VideoCodec::h264, VideoCodec::vp8, VideoCodec::vp9};
+    CHECK(preferred_first(codecs, {}) == codecs);
+    CHECK(preferred_first(codecs, {VideoCodec::av1, VideoCodec::vp9, VideoCodec::vp8}) ==
+          std::vector{VideoCodec::vp9, VideoCodec::vp8, VideoCodec::h264});
 }
 
 TEST_CASE("settings that are left out have their defaults") {

@@ -34,7 +34,7 @@ MediaPair::Wish beside(const MediaPair& first, const MediaPair::Wish& wish) {
 
 TEST_CASE("clients of one codec share an encoder, and one that comes later sees the picture at once") {
     MediaPair::Wish wish;
-    wish.settings.preferred_codecs = {GENERATE(VideoCodec::h264, VideoCodec::vp8)};
+    wish.settings.preferred_codecs = {GENERATE(VideoCodec::h264, VideoCodec::vp8, VideoCodec::vp9)};
     MediaPair first(wish);
     first.connect();
     FrameWriter guest(first.frame_path());

@@ -25,12 +25,15 @@ inline std::string field_of(const GstCaps* caps, const char* field) {
 
 inline std::string branch_for(const GstCaps* caps, bool decode) {
     if (field_of(caps, "media") == "audio") return "fakesink name=sound sync=false async=false";
-    const bool h264 = field_of(caps, "encoding-name") == "H264";
-    const std::string depayed = h264 ? "rtph264depay name=depay request-keyframe=true wait-for-keyframe=true "
-                                       "! video/x-h264,stream-format=byte-stream,alignment=au"
-                                     : "rtpvp8depay name=depay request-keyframe=true wait-for-keyframe=true";
+    const std::string codec = field_of(caps, "encoding-name");
+    const bool h264 = codec == "H264";
+    const std::string of_vpx = codec == "VP9" ? "vp9" : "vp8";
+    const std::string depayed =
+        h264 ? "rtph264depay name=depay request-keyframe=true wait-for-keyframe=true "
+               "! video/x-h264,stream-format=byte-stream,alignment=au"
+             : "rtp" + of_vpx + "depay name=depay request-keyframe=true wait-for-keyframe=true";
     if (!decode) return depayed + " ! fakesink sync=false async=false";
-    return depayed + (h264 ? " ! h264parse ! openh264dec" : " ! vp8dec") +
+    return depayed + (h264 ? " ! h264parse ! openh264dec" : " ! " + of_vpx + "dec") +
            " ! queue max-size-buffers=2 leaky=downstream ! videoconvert ! video/x-raw,format=RGBA ! appsink "
            "name=pictures sync=false async=false emit-signals=true max-buffers=2 drop=true";
 }

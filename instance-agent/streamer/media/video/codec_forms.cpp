@@ -9,6 +9,25 @@
 namespace svc::streamer {
 namespace {
 
+struct CodecForm {
+    int payload = 0;             // the payload type of the offer
+    std::string_view encoded;    // caps
+    std::string_view payloader;  // "": there is none
+};
+
+// In the order of VideoCodec. The payloader of H.264 adds no parameter sets: access_units.h does.
+constexpr std::array<CodecForm, 4> forms_of_codecs{{
+    {h264_payload, "video/x-h264,profile=constrained-baseline,stream-format=byte-stream,alignment=au",
+     "rtph264pay config-interval=0 aggregate-mode=zero-latency"},
+    {vp8_payload, "video/x-vp8", "rtpvp8pay picture-id-mode=15-bit"},
+    {vp9_payload, "video/x-vp9,profile=(string)0", "rtpvp9pay picture-id-mode=15-bit"},
+    {0, "video/x-av1", ""},
+}};
+
+const CodecForm& form_of(VideoCodec codec) {
+    return forms_of_codecs.at(static_cast<std::size_t>(codec));
+}
+
 // Key frames are sent on request; the interval of ten seconds limits the harm of a lost request.
 int key_frame_distance(const PictureShape& shape) {
     return shape.fps * 10;
@@ -21,8 +40,9 @@ std::string feedback() {
 
 // One thread for each encoder. x264 makes a slice in each thread, and the payloader of GStreamer 1.22 ends
 // the picture after each slice. Threads of libvpx spin while they wait for each other, which costs more than
-// it gains on a busy machine. The speed of libvpx is negative, that is fixed: with a positive one libvpx
-// adapts it to the time that frames take.
+// it gains on a busy machine. The speed of VP8 is negative, that is fixed: with a positive one libvpx adapts
+// it to the time that frames take. VP9 and AV1 are not told to be error resilient: a client that misses a
+// frame gets none before the next key frame, and each frame may learn from the ones before.
 std::string settings_of(const EncoderForm& form, int key_frame_distance) {
     if (form.element == "vah264enc")
         return fmt::format("rate-control=cbr target-usage=7 b-frames=0 ref-frames=1 key-int-max={}",
@@ -34,6 +54,19 @@ std::string settings_of(const EncoderForm& form, int key_frame_distance) {
         return fmt::format(
             "tune=zerolatency speed-preset=ultrafast bframes=0 vbv-buf-capacity=300 key-int-max={} threads=1 "
             "option-string=level=3.1",
+            key_frame_distance);
+    if (form.element == "vp9enc")
+        return fmt::format(
+            "deadline=1 cpu-used=9 end-usage=cbr lag-in-frames=0 keyframe-max-dist={} error-resilient=0 "
+            "threads=1 tile-columns=0 frame-parallel-decoding=false aq-mode=cyclic-refresh "
+            "static-threshold=100 min-quantizer=4 max-quantizer=56 undershoot=95 buffer-initial-size=100 "
+            "buffer-optimal-size=120 buffer-size=200",
+            key_frame_distance);
+    if (form.element == "av1enc")
+        return fmt::format(
+            "usage-profile=realtime cpu-used=10 end-usage=cbr lag-in-frames=0 keyframe-max-dist={} threads=1 "
+            "row-mt=false min-quantizer=4 max-quantizer=56 undershoot-pct=95 buf-initial-sz=100 "
+            "buf-optimal-sz=120 buf-sz=200",
             key_frame_distance);
     return fmt::format(
         "deadline=1 cpu-used=-12 end-usage=cbr lag-in-frames=0 keyframe-max-dist={} error-resilient=default "
@@ -53,23 +86,23 @@ std::string known_settings(const std::string& settings, const PropertyTest& has_
 }  // namespace
 
 int payload_type(VideoCodec codec) {
-    return codec == VideoCodec::h264 ? h264_payload : vp8_payload;
+    return form_of(codec).payload;
 }
 
 std::span<const EncoderForm> encoder_forms() {
-    static constexpr std::array<EncoderForm, 4> forms{{
+    static constexpr std::array<EncoderForm, 6> forms{{
         {"vah264enc", VideoCodec::h264, true, "NV12", "bitrate", 1000},
         {"nvh264enc", VideoCodec::h264, true, "NV12", "bitrate", 1000},
         {"x264enc", VideoCodec::h264, false, "I420", "bitrate", 1000},
         {"vp8enc", VideoCodec::vp8, false, "I420", "target-bitrate", 1},
+        {"vp9enc", VideoCodec::vp9, false, "I420", "target-bitrate", 1},
+        {"av1enc", VideoCodec::av1, false, "I420", "target-bitrate", 1000},
     }};
     return forms;
 }
 
 std::string encoded_caps(VideoCodec codec) {
-    return codec == VideoCodec::h264
-               ? "video/x-h264,profile=constrained-baseline,stream-format=byte-stream,alignment=au"
-               : "video/x-vp8";
+    return std::string(form_of(codec).encoded);
 }
 
 std::string encoder_description(const EncoderForm& form, const PictureShape& shape, std::uint32_t kbps,
@@ -80,13 +113,10 @@ std::string encoder_description(const EncoderForm& form, const PictureShape& sha
                        encoded_caps(form.codec));
 }
 
-// The payloader adds no parameter sets: access_units.h does.
 std::string payloader_description(VideoCodec codec) {
-    if (codec == VideoCodec::h264)
-        return fmt::format(
-            "rtph264pay name=payloader config-interval=0 aggregate-mode=zero-latency mtu=1200 pt={}",
-            h264_payload);
-    return fmt::format("rtpvp8pay name=payloader picture-id-mode=15-bit mtu=1200 pt={}", vp8_payload);
+    const CodecForm& form = form_of(codec);
+    if (form.payloader.empty()) return "";
+    return fmt::format("{} name=payloader mtu=1200 pt={}", form.payloader, form.payload);
 }
 
 std::string video_caps(VideoCodec codec) {
@@ -94,8 +124,9 @@ std::string video_caps(VideoCodec codec) {
         "application/x-rtp,media=(string)video,clock-rate=(int)90000,rtcp-fb-nack-pli=(boolean)true,"
         "rtcp-fb-ccm-fir=(boolean)true," +
         feedback();
-    if (codec == VideoCodec::vp8)
-        return fmt::format("{},encoding-name=(string)VP8,payload=(int){}", common, vp8_payload);
+    if (codec != VideoCodec::h264)
+        return fmt::format("{},encoding-name=(string){},payload=(int){}", common, to_text(codec),
+                           payload_type(codec));
     return fmt::format(
         "{},encoding-name=(string)H264,payload=(int){},packetization-mode=(string)1,"
         "profile-level-id=(string)42e01f,level-asymmetry-allowed=(string)1",

@@ -13,13 +13,13 @@ struct PictureShape {
     int width = 0, height = 0, fps = 0;
 };
 
-constexpr int h264_payload = 102, vp8_payload = 96, opus_payload = 111;
+constexpr int h264_payload = 102, vp8_payload = 96, vp9_payload = 98, opus_payload = 111;
 constexpr int transport_cc_extension = 3;
 constexpr std::string_view transport_cc_uri =
     "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01";
 constexpr int audio_bits_per_second = 96000;
 
-int payload_type(VideoCodec codec);
+int payload_type(VideoCodec codec);  // of a codec with a payloader
 // An element that encodes.
 struct EncoderForm {
     std::string_view element;  // "x264enc"
@@ -37,7 +37,7 @@ using PropertyTest = std::function<bool(const std::string& name)>;
 // out.
 std::string encoder_description(const EncoderForm& form, const PictureShape& shape, std::uint32_t kbps,
                                 const PropertyTest& has_property);
-// "... name=payloader": encoded pictures in, RTP out.
+// "... name=payloader": encoded pictures in, RTP out. "": GStreamer 1.22 has no payloader of the codec.
 std::string payloader_description(VideoCodec codec);
 // The caps of a video section in the offer, one text for each codec.
 std::string video_caps(VideoCodec codec);

@@ -81,7 +81,7 @@ PropertyTest properties_of(const EncoderForm& form) {
 
 std::vector<VideoCodec> encodable_codecs(VideoEncoder wish) {
     std::vector<VideoCodec> codecs;
-    for (const VideoCodec codec : {VideoCodec::h264, VideoCodec::vp8})
+    for (const VideoCodec codec : {VideoCodec::h264, VideoCodec::vp8, VideoCodec::vp9, VideoCodec::av1})
         if (find_encoder(codec, wish)) codecs.push_back(codec);
     if (!codecs.empty()) return codecs;
     throw Error(ErrorCode::unsupported,
@@ -91,12 +91,9 @@ std::vector<VideoCodec> encodable_codecs(VideoEncoder wish) {
 
 std::vector<VideoCodec> codecs_to_offer(const std::vector<VideoCodec>& preferred, VideoEncoder wish) {
     std::vector<VideoCodec> codecs = encodable_codecs(wish);
-    const auto place = [&](VideoCodec codec) {
-        return std::find(preferred.begin(), preferred.end(), codec) - preferred.begin();
-    };
-    std::stable_sort(codecs.begin(), codecs.end(),
-                     [&](VideoCodec a, VideoCodec b) { return place(a) < place(b); });
-    return codecs;
+    std::erase_if(codecs, [](VideoCodec codec) { return payloader_description(codec).empty(); });
+    if (codecs.empty()) throw Error(ErrorCode::unsupported, "there is no video encoder for WebRTC");
+    return preferred_first(std::move(codecs), preferred);
 }
 
 }  // namespace svc::streamer

@@ -21,7 +21,7 @@ PropertyTest properties_of(const EncoderForm& form);  // keeps an element that i
 
 // The codecs that there is an encoder for, best first. Throws unsupported: there is none.
 std::vector<VideoCodec> encodable_codecs(VideoEncoder wish);
-// The same, the preferred ones first.
+// Those that RTP can carry, the preferred ones first. Throws unsupported: there is none.
 std::vector<VideoCodec> codecs_to_offer(const std::vector<VideoCodec>& preferred, VideoEncoder wish);
 
 }  // namespace svc::streamer

@@ -11,10 +11,10 @@
 namespace svc::streamer {
 namespace {
 
-// Players take small H.264 video without colour information for BT.601, larger video for BT.709; VP8 is
-// BT.601.
+// Players take small video without colour information for BT.601, larger video for BT.709; VP9 says which it
+// is, VP8 is BT.601.
 std::string raw_caps(const EncoderForm& form, const PictureShape& shape) {
-    const char* const colours = form.codec == VideoCodec::h264 && shape.height > 576 ? "bt709" : "bt601";
+    const char* const colours = form.codec != VideoCodec::vp8 && shape.height > 576 ? "bt709" : "bt601";
     return fmt::format("video/x-raw,format={},width={},height={},pixel-aspect-ratio=1/1,colorimetry={}",
                        form.raw_format, shape.width, shape.height, colours);
 }
@@ -83,6 +83,7 @@ DisplayEncoder::DisplayEncoder(const MediaPlaces& places, const EncoderForm& for
     pace_by_encoder(encoder_.get(), pace_);
     wake_at_requests();
     if (form.codec != VideoCodec::h264) hide_rests(encoder_.get(), shape.fps);
+    if (form.codec == VideoCodec::av1) av1_changes_ = change_av1_between_frames(encoder_.get());
     if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE) return;
     source_->stop();
     gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
@@ -146,6 +147,7 @@ void DisplayEncoder::begin() {
 void DisplayEncoder::set_kbps(std::uint32_t kbps) {
     kbps_ = kbps;
     pace_->set_budget(budget(kbps, fps_));
+    if (av1_changes_) return av1_changes_->set_kbps(kbps);
     g_object_set(encoder_.get(), std::string(form_.bitrate_property).c_str(),
                  guint{kbps * (1000 / form_.bitrate_unit)}, nullptr);
 }

@@ -11,6 +11,7 @@
 
 #include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 #include "instance-agent/streamer/media/meters/meters.h"
+#include "instance-agent/streamer/media/video/av1_changes.h"
 #include "instance-agent/streamer/media/video/codec_forms.h"
 #include "instance-agent/streamer/media/video/frame_pace.h"
 #include "instance-agent/streamer/media/video/screen_source.h"
@@ -69,6 +70,7 @@ class DisplayEncoder {
     std::atomic<std::uint32_t> kbps_;
     Ref<GstElement> pipeline_, gate_;
     std::shared_ptr<GstElement> encoder_;
+    std::shared_ptr<Av1Changes> av1_changes_;  // null: another codec
     std::shared_ptr<Audience> audience_ = std::make_shared<Audience>();
     std::shared_ptr<EncodeMeter> encoded_ = std::make_shared<EncodeMeter>();
     std::shared_ptr<FramePace> pace_;
