@@ -79,6 +79,31 @@ TEST_CASE("clients that agreed on different codecs have an encoder each") {
     CHECK(stats_of(second.peer(), "video").encoder == "vp8enc");
 }
 
+TEST_CASE("the bit rate of a shared encoder is that of the client that steers") {
+    MediaPair::Wish wish;
+    wish.settings.preferred_codecs = {VideoCodec::h264};
+    wish.bitrates = {1000, 1000};
+    MediaPair first(wish);
+    first.connect();
+    REQUIRE(first.log().wait_event("connected", patience));
+    MediaPair::Wish watching = beside(first, wish);
+    watching.bitrates = {500, 500};
+    MediaPair second(watching);
+    second.connect();
+    REQUIRE(second.log().wait_event("connected", patience));
+    DisplayEncoders::Wish shared{{}, {wish.width, wish.height, wish.fps}, VideoCodec::h264, wish.encoder, 1};
+    shared.places.frame_socket = first.frame_path();
+    const auto encoder = wish.encoders->get(shared);
+    CHECK(encoder->kbps() == 1000);
+    second.peer().set_bitrates({400, 400});
+    CHECK(encoder->kbps() == 1000);
+    first.peer().set_watching(true);
+    second.peer().set_watching(false);
+    CHECK(encoder->kbps() == 400);
+    first.peer().set_bitrates({900, 900});
+    CHECK(encoder->kbps() == 400);
+}
+
 TEST_CASE("a stream goes on in another size") {
     MediaPair pair({});
     pair.connect();
