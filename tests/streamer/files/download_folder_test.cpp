@@ -144,6 +144,16 @@ TEST_CASE("files belong to the owner of the place, who cannot lead root elsewher
     CHECK(status.st_uid == user);
 }
 
+TEST_CASE("a place behind a link is not there") {
+    const Place place;
+    place.put("a.txt", "1");
+    const TemporaryDirectory elsewhere{fs::temp_directory_path(), "download-folder-"};
+    fs::create_directory_symlink(place.directory.path(), elsewhere.path() / "home");
+    const DownloadFolder folder(elsewhere.path() / "home" / "Downloads");
+    CHECK_THROWS_WITH(folder.list(), "the place for files of the client is not there");
+    CHECK_THROWS_WITH(folder.open("a.txt"), "the place for files of the client is not there");
+}
+
 TEST_CASE("a place that is not there is said") {
     const DownloadFolder folder("/nowhere/at/all/Downloads");
     CHECK_THROWS_AS(folder.list(), Error);
