@@ -114,11 +114,19 @@ TEST_CASE("a stream goes on in another size") {
         pair.peer().hide_screen();
     }
     pair.peer().show_screen(640, 480);
+    const auto received = pair.client().frames();
     FrameWriter guest(pair.frame_path());
     guest.draw(640, 480, green);
-    CHECK(pair.client().wait_picture(
-        [](const ClientPicture& picture) { return picture.width == 640 && shows(picture, green); },
-        patience));
+    int width = 0;
+    const bool came = pair.client().wait_picture(
+        [&](const ClientPicture& picture) {
+            width = picture.width;
+            return width == 640 && shows(picture, green);
+        },
+        patience);
+    CAPTURE(width, received, pair.client().frames(), stats_of(pair.peer(), "video").frames_encoded,
+            stats_of(pair.peer(), "video").pli_count, pair.log().events());
+    CHECK(came);
 }
 
 TEST_CASE("a client that is behind gets nothing until a key frame, which it wants after a rest") {
