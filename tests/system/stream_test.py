@@ -197,17 +197,20 @@ class Stream(streaming.StreamTest):
                               "-pix_fmt", "rgb24", "-"], capture_output=True, timeout=harness.PATIENCE, check=True).stdout
         return [tuple(raw[at:at + 3]) for at in range(0, len(raw), 12)]
 
-    def probe(self, file):
+    def probe(self, file, codec="h264"):
+        """What ffprobe, which complains of nothing, says of the one stream in a file and of the file."""
         shown = subprocess.run(["ffprobe", "-v", "error", "-of", "json", "-show_format", "-show_streams", file], capture_output=True,
                                timeout=harness.PATIENCE, check=True)
         self.assertEqual(shown.stderr, b"")
         known = json.loads(shown.stdout)
-        self.assertEqual([stream["codec_name"] for stream in known["streams"]], ["h264"])
-        return known["streams"][0], float(known["format"]["duration"])
+        self.assertEqual([stream["codec_name"] for stream in known["streams"]], [codec])
+        return known["streams"][0], known["format"]
 
     def screenshot(self, instance, x, y):
         file = self.daemon.dir / "shot.png"
         self.capture("screenshot", instance, "--output", file)
+        stream, form = self.probe(file, "png")
+        self.assertEqual((form["format_name"], stream["pix_fmt"]), ("png_pipe", "rgb24"))
         return self.colours(file, x, y)
 
     def recording(self, instance, *words):
@@ -237,9 +240,10 @@ class Stream(streaming.StreamTest):
         self.press(client, KEY_F9)
         client.must("until", *MIDDLE, *other)
         self.end_of(process)
-        stream, seconds = self.probe(file)
+        stream, form = self.probe(file)
+        self.assertIn("mp4", form["format_name"])
         self.assertEqual((stream["width"], stream["height"], stream["profile"]), (1280, 720, "Constrained Baseline"))
-        self.assertAlmostEqual(seconds, 4, delta=0.7)
+        self.assertAlmostEqual(float(form["duration"]), 4, delta=0.7)
         seen = self.colours(file, *MIDDLE)
         for colour, wanted in ((seen[0], square), (seen[-1], other)):
             self.assertTrue(all(abs(a - b) < 40 for a, b in zip(colour, wanted)), (colour, wanted))
