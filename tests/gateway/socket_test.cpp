@@ -54,6 +54,19 @@ TEST_CASE_METHOD(SocketWorld, "a clients token opens one connection") {
     CHECK(message_of([&] { open(slave); }) == "token was used already");
 }
 
+TEST_CASE_METHOD(SocketWorld, "media before there is an instance that takes it is answered 503") {
+    Headers headers;
+    for (const auto& [name, value] : {std::pair("Upgrade", "websocket"),
+                                      {"Connection", "Upgrade"},
+                                      {"Sec-WebSocket-Version", "13"},
+                                      {"Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}})
+        headers.set(name, value);
+    const ApiReply refused =
+        caller().call(Method::get, path_of(session.at("media_url").as_string()), "", headers);
+    CHECK(refused.status == 503);
+    CHECK(refused.error() == "the instance sends no media through the gateway");
+}
+
 TEST_CASE_METHOD(SocketWorld, "a clients token is good for five minutes") {
     advance(std::chrono::minutes(5) + std::chrono::seconds(1));
     CHECK(refusal(slave) == ErrorCode::forbidden);

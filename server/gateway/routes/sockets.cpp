@@ -1,10 +1,20 @@
 // The WebSockets of a session. The token in the URL decides who may open one.
 #include "libsvc/base/error.h"
 #include "server/gateway/routes/routes.h"
+#include "server/http/refusal.h"
 
 namespace svc::gateway {
 
 namespace {
+
+// An instance that is not there yet, or too many clients: 503, nobody is at fault.
+std::shared_ptr<WebSocketHandler> media_socket(const RouteContext& context, const std::string& id,
+                                               const Request& request) try {
+    return context.sessions->media_socket(id, request.query_value("token"), request.query_value("client"));
+} catch (const Error& e) {
+    if (e.code() == ErrorCode::unavailable) throw server::TryLater(e.what());
+    throw;
+}
 
 // A request that cannot become a WebSocket must not use up its token.
 Response open_socket(const RouteContext& context, const Request& request, SocketRole role) {
@@ -16,10 +26,9 @@ Response open_socket(const RouteContext& context, const Request& request, Socket
         request.params.at("id"));  // an absent session is answered 404 before the token is checked
     Response response;
     const std::string& id = request.params.at("id");
-    const std::string token = request.query_value("token");
     response.websocket = role == SocketRole::media
-                             ? context.sessions->media_socket(id, token, request.query_value("client"))
-                             : context.sessions->socket(id, role, token);
+                             ? media_socket(context, id, request)
+                             : context.sessions->socket(id, role, request.query_value("token"));
     return response;
 }
 
