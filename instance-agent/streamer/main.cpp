@@ -14,6 +14,7 @@
 #include "instance-agent/streamer/media/capture/media_captures.h"
 #include "instance-agent/streamer/media/peer/gst_peer.h"
 #include "instance-agent/streamer/media/peer/shared_video.h"
+#include "instance-agent/streamer/media/sound/microphone_pipeline.h"
 #include "instance-agent/streamer/media/sound/shared_sound.h"
 #include "instance-agent/streamer/media/video/codecs.h"
 #include "instance-agent/streamer/pads/pad_server.h"
@@ -163,6 +164,9 @@ void stream(const Options& options, const InstanceFacts& facts, const StreamStar
                         media_captures()};
     parts.open_video = shared_video(encoders);
     parts.open_sound = shared_sound();
+    parts.open_microphone = [](const std::string& audio_server) {
+        return std::make_unique<MicrophonePipeline>(audio_server);
+    };
     parts.guest_display = make_guest_display(options, start);
     parts.screen = await_screen(options, parts.guest_display, signals);
     if (!parts.screen) return;

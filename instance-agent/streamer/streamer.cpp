@@ -43,7 +43,8 @@ std::unique_ptr<MicrophoneWatch> watch_microphone(const Options& options, EventQ
 SocketPeerFactory socket_peers(const StreamerParts& parts) {
     return [&parts](PeerSetup setup, const std::string& client, PeerEvents& events) {
         return std::make_unique<SocketPeer>(std::move(setup), client, parts.start.gateway, parts.codecs,
-                                            parts.open_video, parts.open_sound, events);
+                                            parts.open_video, parts.open_sound, parts.open_microphone,
+                                            events);
     };
 }
 

@@ -21,6 +21,7 @@
 #include "instance-agent/streamer/metrics/rtc_log.h"
 #include "instance-agent/streamer/peer/encoded_sound.h"
 #include "instance-agent/streamer/peer/encoded_video.h"
+#include "instance-agent/streamer/peer/microphone_feed.h"
 #include "instance-agent/streamer/sound/microphone_watch.h"
 #include "instance-agent/streamer/start_data.h"
 
@@ -38,6 +39,7 @@ struct StreamerParts {
     std::shared_ptr<GuestDisplay> guest_display{};  // of guests without X
     OpenVideo open_video{};                         // for media through the gateway; null: none goes there
     OpenSound open_sound{};                         // likewise; null: it has no sound
+    OpenMicrophone open_microphone{};               // likewise; null: it takes none
     MakeClipboard make_clipboard{};                 // empty: the guest has none
 };
 

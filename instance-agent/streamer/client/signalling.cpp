@@ -184,9 +184,10 @@ void Signalling::start_peer() {
 void Signalling::use(const PeerFactory& make_socket_peer) {
     end_media();
     client_.clear();  // the gateway tells of the end of this media, not of who leaves the signalling
-    settings_.camera = settings_.microphone = false;
+    settings_.camera = false;
     settings_.data_channels.clear();
     PeerSetup setup = host_.peer_setup();
+    if (setup.watches) settings_.microphone = false;
     setup.settings = settings_;
     stage_ = Stage::answered;
     try {

@@ -57,13 +57,14 @@ void keep_short(const WebSocketClient& socket) {
 
 SocketPeer::SocketPeer(PeerSetup setup, const std::string& client, const GatewayAddress& gateway,
                        std::vector<VideoCodec> codecs, OpenVideo open_video, OpenSound open_sound,
-                       PeerEvents& events)
+                       OpenMicrophone open_microphone, PeerEvents& events)
     : setup_(std::move(setup)),
       path_(media_path(gateway.path, client)),
       gateways_(all_of(gateway)),
       codecs_(preferred_first(std::move(codecs), setup_.settings.preferred_codecs)),
       open_video_(std::move(open_video)),
       open_sound_(std::move(open_sound)),
+      open_microphone_(std::move(open_microphone)),
       events_(events),
       watches_(setup_.watches),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -79,6 +80,7 @@ SocketPeer::~SocketPeer() {
     std::lock_guard lock(video_mutex_);
     video_.reset();
     sound_.reset();
+    microphone_.reset();
 }
 
 void SocketPeer::shut_down() {
@@ -119,6 +121,7 @@ void SocketPeer::serve(WebSocketClient& socket) {
     while (auto message = socket.receive()) {
         if (message->kind == WebSocketMessage::Kind::closed) return;
         if (message->kind == WebSocketMessage::Kind::text) take(message->data);
+        if (message->kind == WebSocketMessage::Kind::binary) take_microphone(message->data);
     }
 }
 
@@ -192,6 +195,29 @@ void SocketPeer::open_sound() try {
         open_sound_(setup_.places.audio_server, [this](const SoundPacket& packet) { take_sound(packet); });
 } catch (const Error& e) {
     log::warning("the client hears nothing", {{"error", e.what()}});
+}
+
+// One packet of Opus, as sound goes to the client.
+void SocketPeer::take_microphone(std::string_view message) {
+    constexpr std::size_t header = 9, longest = 1500;
+    if (message.size() <= header || message.size() > longest || message[0] != sound_flag) return;
+    std::lock_guard lock(video_mutex_);
+    if (MicrophoneFeed* const feed = microphone()) feed->play(message.substr(header));
+}
+
+// Null: nothing of this client's is heard. Under video_mutex_.
+MicrophoneFeed* SocketPeer::microphone() try {
+    {
+        std::lock_guard lock(mutex_);
+        if (watches_ || !codec_) return nullptr;
+    }
+    if (!setup_.settings.microphone || !open_microphone_) return nullptr;
+    if (!microphone_) microphone_ = open_microphone_(setup_.places.audio_server);
+    return microphone_.get();
+} catch (const Error& e) {
+    log::warning("the client's microphone is not heard", {{"error", e.what()}});
+    setup_.settings.microphone = false;
+    return nullptr;
 }
 
 void SocketPeer::take_sound(const SoundPacket& packet) {

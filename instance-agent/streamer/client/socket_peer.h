@@ -11,6 +11,7 @@
 #include "instance-agent/streamer/client/gateway_link.h"
 #include "instance-agent/streamer/client/sound_queue.h"
 #include "instance-agent/streamer/peer/encoded_video.h"
+#include "instance-agent/streamer/peer/microphone_feed.h"
 
 namespace svc::streamer {
 
@@ -27,7 +28,7 @@ class SocketPeer final : public Peer {
     // for.
     SocketPeer(PeerSetup setup, const std::string& client, const GatewayAddress& gateway,
                std::vector<VideoCodec> codecs, OpenVideo open_video, OpenSound open_sound,
-               PeerEvents& events);
+               OpenMicrophone open_microphone, PeerEvents& events);
     ~SocketPeer() override;  // waits for no gateway: connecting is given up
     SocketPeer(const SocketPeer&) = delete;
     SocketPeer& operator=(const SocketPeer&) = delete;
@@ -54,6 +55,8 @@ class SocketPeer final : public Peer {
     void request_key_frame();
     void open_video();
     void open_sound();
+    void take_microphone(std::string_view message);
+    MicrophoneFeed* microphone();
     void take_sound(const SoundPacket& packet);
     void take_frame(const VideoFrame& frame);
     void fall_behind(Moment now);
@@ -71,11 +74,14 @@ class SocketPeer final : public Peer {
     const std::vector<VideoCodec> codecs_;
     const OpenVideo open_video_;
     const OpenSound open_sound_;
+    const OpenMicrophone open_microphone_;
     PeerEvents& events_;
 
-    mutable std::mutex video_mutex_;  // guards video_, sound_, hidden_ and setup_; taken before mutex_
+    mutable std::mutex
+        video_mutex_;  // guards video_, sound_, microphone_, hidden_ and setup_; taken before mutex_
     std::shared_ptr<EncodedVideo> video_;
     std::unique_ptr<EncodedSound> sound_;
+    std::unique_ptr<MicrophoneFeed> microphone_;
     bool hidden_ = false;       // the screen is about to change its size
     mutable std::mutex mutex_;  // guards the members below
     std::condition_variable_any changed_;

@@ -27,7 +27,12 @@ export class Devices {
 
     take(kind, transceiver, direction) {
         transceiver.direction = direction;
-        this.senders.set(kind, transceiver.sender);
+        this.sendBy(kind, transceiver.sender);
+    }
+
+    // `sender`: an RTCRtpSender, or an object with its replaceTrack().
+    sendBy(kind, sender) {
+        this.senders.set(kind, sender);
     }
 
     openCamera(request) {

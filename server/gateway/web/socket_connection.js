@@ -2,10 +2,12 @@
 // shape of Connection. The pictures are decoded by WebCodecs onto a canvas, whose stream is the track.
 import { Devices } from './devices.js';
 import { StreamError } from './errors.js';
+import { SocketMicrophone, canSendMicrophone } from './socket_microphone.js';
 import { SocketSound, canPlaySound } from './socket_sound.js';
 
 const decoders = { H264: 'avc1.42E01F', VP8: 'vp8', VP9: 'vp09.00.10.08', AV1: 'av01.0.08M.08' };
 const keyFlag = 1, lastFlag = 2, soundFlag = 4, headerBytes = 9;
+const mostUnsent = 8 * 1024;  // bytes before a packet of the microphone: about two seconds of it
 const largestFrame = 16 * 1024 * 1024;  // bytes
 const mostUndecoded = 8;  // frames that the decoder has not done; with more, up to a key frame none is given to it
 
@@ -26,6 +28,7 @@ export class SocketConnection {
         this.options = options;
         this.events = events;
         this.devices = new Devices(options);
+        if (options.microphone && canSendMicrophone()) this.devices.sendBy('microphone', new SocketMicrophone((...packet) => this.speak(...packet)));
         this.statistics = { read: () => this.figures() };
         this.ended = false;
         this.begun = false;
@@ -105,6 +108,16 @@ export class SocketConnection {
         this.sound ??= new SocketSound((track) => this.ended || this.events.track(track, {}),
             (error) => this.options.onWarning?.(new StreamError('notSupported', `The sound cannot be played: ${error.message}.`)));
         this.sound.take(Number(new DataView(buffer).getBigUint64(1)), new Uint8Array(buffer, headerBytes));
+    }
+
+    // What the network cannot take now is not kept.
+    speak(timestamp, packet) {
+        if (this.socket.readyState !== WebSocket.OPEN || this.socket.bufferedAmount > mostUnsent) return;
+        const message = new Uint8Array(headerBytes + packet.length);
+        message[0] = soundFlag;
+        new DataView(message.buffer).setBigUint64(1, BigInt(Math.round(timestamp)));
+        message.set(packet, headerBytes);
+        this.socket.send(message);
     }
 
     refuse(text) {

@@ -51,6 +51,11 @@ void PlayedMedia::send(const std::string& text) {
     state_->socket->send_text(text);
 }
 
+void PlayedMedia::send_binary(const std::string& bytes) {
+    std::lock_guard lock(state_->mutex);
+    state_->socket->send_binary(bytes);
+}
+
 MediaMessage PlayedMedia::next() {
     std::unique_lock lock(state_->mutex);
     if (!state_->changed.wait_for(lock, std::chrono::minutes(1), [&] { return !state_->messages.empty(); }))

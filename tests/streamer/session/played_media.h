@@ -22,8 +22,9 @@ class PlayedMedia {
     PlayedMedia();
     streamer::GatewayAddress address() const;
     void send(const std::string& text);  // once the instance has connected
-    MediaMessage next();                 // the oldest one not told yet; throws after a minute
-    void stop_reading();                 // after the next binary message
+    void send_binary(const std::string& bytes);
+    MediaMessage next();  // the oldest one not told yet; throws after a minute
+    void stop_reading();  // after the next binary message
     void read_again();
 
   private:

@@ -18,6 +18,7 @@ struct PlayedEncoders {
     SoundListener sound;
     std::string audio_server = "nobody asked";
     std::atomic<int> key_frames = 0;  // that were asked for
+    std::string spoken;
     bool has_sound = true;
 
     OpenVideo open_video() {
@@ -32,6 +33,17 @@ struct PlayedEncoders {
         return [this](const PeerSetup&, VideoCodec, VideoListener listener) {
             video = std::move(listener);
             return std::make_unique<Video>(key_frames);
+        };
+    }
+    OpenMicrophone open_microphone() {
+        struct Feed final : MicrophoneFeed {
+            explicit Feed(PlayedEncoders& played) : encoders(played) {}
+            PlayedEncoders& encoders;
+            void play(std::string_view packet) override { encoders.spoken += packet; }
+        };
+        return [this](const std::string& server) {
+            audio_server = server;
+            return std::make_unique<Feed>(*this);
         };
     }
     OpenSound open_sound() {
@@ -65,6 +77,7 @@ struct Told final : PeerEvents {
 
 PeerSetup setup_with(bool speaker) {
     PeerSetup setup;
+    setup.settings.microphone = true;
     setup.settings.speaker = speaker;
     setup.places.audio_server = "/run/sound";
     return setup;
@@ -80,13 +93,20 @@ struct Listening {
     explicit Listening(const std::string& members, bool speaker = true, bool has_sound = true) {
         encoders.has_sound = has_sound;
         peer.emplace(setup_with(speaker), "c1", media.address(), std::vector{VideoCodec::h264},
-                     encoders.open_video(), encoders.open_sound(), events);
+                     encoders.open_video(), encoders.open_sound(), encoders.open_microphone(), events);
         media.send(R"({"type":"begin","codecs":["H264"])" + members + "}");
         CHECK(media.next().bytes == R"({"type":"began","codec":"H264"})");
         events.begun.wait();
     }
     void play(std::int64_t time, const std::string& bytes) {
         encoders.sound({time, std::make_shared<const std::string>(bytes)});
+    }
+    // Binary messages of the client; what it has said when they are through.
+    std::string speak(const std::vector<std::string>& messages) {
+        for (const std::string& message : messages) media.send_binary(message);
+        media.send("{}");
+        events.message.get_future().get();
+        return encoders.spoken;
     }
     void show(std::size_t size) {
         encoders.video.frame({true, 1, std::make_shared<const std::string>(size, 'v')});
@@ -157,6 +177,23 @@ TEST_CASE("a client that has left pictures out gets a key frame when it asks, an
     t.media.send(R"({"type":"other"})");
     CHECK(t.events.message.get_future().get() == R"({"type":"other"})");
     CHECK(t.encoders.key_frames == before + 1);
+}
+
+std::string spoken_packet(const std::string& opus, char flags = sound_flag) {
+    return flags + std::string(8, '\0') + opus;
+}
+
+TEST_CASE("what the client says reaches the guest, and nothing that is no packet") {
+    Listening t("");
+    CHECK(t.speak({spoken_packet("one "), spoken_packet("picture", 3), "", spoken_packet(""),
+                   spoken_packet(std::string(1500, 'x')), spoken_packet("two")}) == "one two");
+    CHECK(t.encoders.audio_server == "/run/sound");
+}
+
+TEST_CASE("a client that watches is not heard") {
+    Listening t("");
+    t.peer->set_watching(true);
+    CHECK(t.speak({spoken_packet("one")}).empty());
 }
 
 TEST_CASE("sound that nobody takes is the newest, and bounded") {

@@ -58,15 +58,19 @@ GstElement* make_sound_out(const std::string& audio_server, const std::shared_pt
     return bin;
 }
 
-GstElement* make_microphone_in(const std::string& audio_server) {
+GstElement* make_opus_microphone(const std::string& audio_server, const std::string& begin) {
     const bool has_server = answers(audio_server);
     const char* const sink = has_server ? "pulsesink name=microphone device=svc_microphone sync=false "
                                           "async=false buffer-time=60000 latency-time=10000"
                                         : "fakesink sync=false async=false";
-    GstElement* const bin = make_bin(
-        fmt::format("valve name=gate ! rtpopusdepay ! opusdec ! audioconvert ! audioresample ! {}", sink));
+    GstElement* const bin =
+        make_bin(fmt::format("{} ! opusdec ! audioconvert ! audioresample ! {}", begin, sink));
     if (has_server) set_server(bin, "microphone", audio_server);
     return bin;
+}
+
+GstElement* make_microphone_in(const std::string& audio_server) {
+    return make_opus_microphone(audio_server, "valve name=gate ! rtpopusdepay");
 }
 
 }  // namespace svc::streamer
