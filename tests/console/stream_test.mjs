@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { isFirefox, patience } from '../browser/browser.mjs';
+import { patience } from '../browser/browser.mjs';
 import { StreamedWorld } from './streamed_world.mjs';
 import { barriers } from './world.mjs';
 
@@ -79,7 +79,7 @@ streamTest('one click leads to the stream, in a frame that takes keys', async (p
     await page.evaluate(() => document.exitFullscreen());
     // The token is asked for once in a tab.
     await page.getByRole('link', { name: 'Close the stream' }).click();
-    assert.equal(await page.locator('iframe').count(), 0);
+    await page.locator('iframe').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Show the stream' }).click();
     await awaitPicture(page, { corners });
     assert.deepEqual(await barriers(page), []);

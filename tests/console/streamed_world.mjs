@@ -1,7 +1,7 @@
 // The console over a service with a gateway and a desktop that is streamed (streamed_service.py).
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { launch } from '../browser/browser.mjs';
+import { isFirefox, launch } from '../browser/browser.mjs';
 import { World } from './world.mjs';
 
 export class StreamedWorld extends World {
@@ -28,8 +28,9 @@ export class StreamedWorld extends World {
         const about = JSON.parse(line);
         if (!about) throw new Error('the service has ended');
         Object.assign(this, about);
-        // Another host than that of the console: to the browser they are pages of two sites.
-        this.gateway = `https://localhost:${this.port}`;
+        // Another host than that of the console: to the browser they are pages of two sites. The driver of Firefox sends keys and
+        // clicks to no frame of another site.
+        this.gateway = `https://${isFirefox ? '127.0.0.1' : 'localhost'}:${this.port}`;
     }
 
     // Throws when something was left behind.

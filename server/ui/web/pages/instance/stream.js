@@ -22,20 +22,21 @@ function useRefusal() {
     return refused;
 }
 
-function Frame({ id, address }) {
+// `children`: more buttons.
+function Frame({ id, address, children }) {
     const frame = useRef(), refused = useRefusal();
     if (refused) return html`<${Failure} error=${{ message: 'The gateway was configured after this page was loaded.' }} again=${() => location.reload()} />`;
     return html`<iframe ref=${frame} class="stream" title="Stream" src=${address} allow=${features} sandbox=${sandbox}></iframe>
-        <div class="toolbar"><button onClick=${() => attempt(() => frame.current.requestFullscreen())}>Full screen</button>
+        <div class="toolbar"><button onClick=${() => attempt(() => frame.current.requestFullscreen())}>Full screen</button>${children}
             <a class="button" href=${href('instances', id, 'screen')}>Close the stream</a></div>
         <p class="hint">Nothing is shown? The gateway must name this page (<code>svc-gateway --frame-ancestors ${location.origin}</code>), and a certificate that browsers do not know is accepted in a tab, once.</p>`;
 }
 
 function Ways({ record, session, gateway, shown }) {
     const address = joinAddress(gateway, session);
-    return html`<div class="toolbar">${!shown && html`<a class="button primary" href=${href('instances', record.id, 'screen', 'stream')}>Show the stream</a>`}
-            <a class="button" href=${address} target="_blank" rel="noopener noreferrer">Open in a tab</a></div>
-        ${shown && html`<${Frame} key=${address} id=${record.id} address=${address} />`}`;
+    const tab = html`<a class="button" href=${address} target="_blank" rel="noopener noreferrer">Open in a tab</a>`;
+    if (shown) return html`<${Frame} key=${address} id=${record.id} address=${address}>${tab}<//>`;
+    return html`<div class="toolbar"><a class="button primary" href=${href('instances', record.id, 'screen', 'stream')}>Show the stream</a>${tab}</div>`;
 }
 
 const none = html`<p class="hint">This instance is of no session of a gateway, so nobody streams it. One that is: <code>svcctl gateway session create APPLICATION</code></p>`;
