@@ -85,6 +85,14 @@ streamTest('one click leads to the stream, in a frame that takes keys', async (p
     assert.deepEqual(await barriers(page), []);
 });
 
+streamTest('the browser\'s "back" leads from the stream to the page before', async (page) => {
+    await page.getByRole('link', { name: 'Show the stream' }).click();
+    await signIn(page);
+    await page.evaluate(() => history.back());
+    await page.locator('iframe').waitFor({ state: 'detached' });
+    assert.match(page.url(), /\/screen$/);
+});
+
 streamTest('the token is in no address and not in the page around the frame', async (page) => {
     const asked = [];
     page.on('request', (request) => asked.push(request.url()));

@@ -9,6 +9,7 @@ import { TextInput } from './text_input.js';
 
 const slow = 8000;  // ms; a start that takes longer is explained
 const pageTitle = document.title;
+const isFramed = window.parent !== window;
 
 function figuresText(figures) {
     const milliseconds = (value) => (value === undefined ? '–' : `${value.toFixed(1)} ms`);
@@ -59,9 +60,10 @@ export class StreamView {
         window.addEventListener('popstate', () => this.wentBack());
     }
 
-    // The browser's "back" leads from the stream to the page: a stream is an entry of the history.
+    // The browser's "back" leads from the stream to the page: a stream is an entry of the history. In a frame "back" is of the
+    // page around it, which shares the history.
     enterHistory() {
-        if (!this.goingBack) history.pushState({ stream: true }, '');
+        if (!this.goingBack && !isFramed) history.pushState({ stream: true }, '');
     }
 
     leaveHistory() {
