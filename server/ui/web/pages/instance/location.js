@@ -17,14 +17,24 @@ const fields = [
 ];
 const first = { latitude: 52.5163, longitude: 13.3777, altitude: 35, speed: 0, bearing: 0, horizontal_accuracy: 20 };
 
+// A number that is typed stays as it is typed, "48.0" on the way to 48.05, until it becomes another one elsewhere.
+function NumberInput({ number, onNumber, ...rest }) {
+    const [typed, setTyped] = useState(null);  // { text, number: what it means }
+    const input = ({ target }) => {
+        const good = target.validity.valid && target.value !== '', now = good ? Number(target.value) : number;
+        setTyped({ text: target.value, number: now });
+        if (good) onNumber(now);
+    };
+    return html`<input type="number" required value=${typed?.number === number ? typed.text : number} onInput=${input} ...${rest} />`;
+}
+
 function Fields({ place, move, send }) {
-    const change = (name) => ({ target }) => target.validity.valid && target.value !== '' && move({ ...place, [name]: Number(target.value) });
     const submit = (event) => {
         event.preventDefault();
         send();
     };
     return html`<form class="stack" onSubmit=${submit}><div class="fields narrow">${fields.map(([name, label, low, high, step]) => html`
-        <${Field} key=${name} label=${label}><input type="number" min=${low} max=${high} step=${step} required value=${place[name]} onInput=${change(name)} /><//>`)}</div>
+        <${Field} key=${name} label=${label}><${NumberInput} min=${low} max=${high} step=${step} number=${place[name]} onNumber=${(number) => move({ ...place, [name]: number })} /><//>`)}</div>
         <div class="toolbar"><button class="primary">Send</button>
             <label>Place <select value="" onChange=${({ target }) => { const [latitude, longitude] = presets[target.value]; move({ ...place, latitude, longitude }, true); }}>
                 <option value="" disabled>choose …</option>${Object.keys(presets).map((name) => html`<option key=${name}>${name}</option>`)}</select></label></div></form>`;
