@@ -87,6 +87,17 @@ test('a node that is not there says so', async () => {
     await page.context().close();
 });
 
+test('a part that cannot be loaded says why, and is loaded again', async () => {
+    const page = await world.open();
+    await page.route(/instances\?node=/, (route) => route.fulfill({ status: 500, json: { type: 'error', error: 'the list is damaged', error_code: 500 } }));
+    await page.evaluate((hash) => { location.hash = hash; }, `#/nodes/${name}`);
+    await page.getByRole('alert').getByText('the list is damaged').waitFor();
+    await page.unroute(/instances\?node=/);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('region', { name: 'Instances' }).getByRole('link', { name: 'first' }).waitFor();
+    await page.context().close();
+});
+
 test('a viewer sees the same without what changes it', async () => {
     const page = await world.open();
     await page.route('**/1.0', async (route) => {

@@ -36,9 +36,9 @@ const instanceColumns = [
 
 function Instances({ node }) {
     const path = `/1.0/instances?node=${encodeURIComponent(node.name)}&recursion=1&offset=0&limit=${few}`;
-    const { value, reload } = useLoaded((signal) => call('GET', path, undefined, { signal }), [path]);
+    const { value, error, reload } = useLoaded((signal) => call('GET', path, undefined, { signal }), [path]);
     useReloadOn('lifecycle', reload);
-    if (!value) return html`<${Spinner} />`;
+    if (!value) return error ? html`<${Failure} error=${error} again=${reload} />` : html`<${Spinner} />`;
     const all = `#/instances?filter=${encodeURIComponent(`node=${node.name}`)}`;
     return html`<section class="stack top" aria-label="Instances"><h2><a href=${all}>${value.total_size.toLocaleString()} instances</a></h2>
         <${Table} label="Instances" columns=${instanceColumns} rows=${value.metadata} keyOf=${({ id }) => id}

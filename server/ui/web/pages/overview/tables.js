@@ -2,7 +2,7 @@
 import { html } from '../../html.js';
 import { call } from '../../api.js';
 import { href } from '../../router.js';
-import { Ago, Empty, Spinner } from '../../ui/elements.js';
+import { Ago, Empty, Failure, Spinner } from '../../ui/elements.js';
 import { useLoaded, useReloadOn } from '../../ui/loaded.js';
 import { Objects, Requestor } from '../../ui/objects.js';
 import { OperationState, Result, Took } from '../../ui/operation.js';
@@ -39,10 +39,10 @@ async function newestFailures(failed, signal) {
 }
 
 export function NewestFailures({ failed }) {
-    const { value, reload } = useLoaded((signal) => newestFailures(failed, signal), [failed]);
+    const { value, error, reload } = useLoaded((signal) => newestFailures(failed, signal), [failed]);
     useReloadOn('lifecycle', reload, ({ metadata }) => metadata.action === 'container-failed');
     return html`<section class="stack top" aria-label="Newest failures"><h2>Newest failures</h2>
-        ${!value ? html`<${Spinner} />` : html`<${Table} label="Newest failures" columns=${failureColumns} rows=${value} keyOf=${({ id }) => id}
+        ${!value ? (error ? html`<${Failure} error=${error} again=${reload} />` : html`<${Spinner} />`) : html`<${Table} label="Newest failures" columns=${failureColumns} rows=${value} keyOf=${({ id }) => id}
             empty=${html`<${Empty} title="Nothing has failed">An instance that fails is shown here, with the reason.<//>`} />`}
     </section>`;
 }
