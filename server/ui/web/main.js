@@ -8,7 +8,7 @@ import { pages } from './pages.js';
 import { href, usePlace } from './router.js';
 import { logIn, logOut, takeLoginError, takeLoginSecret, whoAmI } from './session.js';
 import { nextTheme, theme } from './theme.js';
-import { Failure, Spinner } from './ui/elements.js';
+import { Failure, Page, Spinner } from './ui/elements.js';
 import { ask, attempt, Notices } from './ui/notice.js';
 
 function ThemeButton() {
@@ -48,6 +48,9 @@ function Away() {
     return html`<div class="away" role="status">${state === 'away' ? 'The service does not answer. The page goes on when it does.' : ''}</div>`;
 }
 
+const titleOf = (page) => page?.title ?? 'No such page';
+const NotHere = ({ title, reason }) => html`<${Page} title=${title}><${Failure} error=${{ message: reason }} /><//>`;
+
 // Loads a page's module and shows it. The focus goes to the title when the page changes, so that a reader hears it.
 function Shown({ me, place }) {
     const wanted = pages.find(({ name }) => name === (place.parts[0] ?? 'overview'));
@@ -56,18 +59,19 @@ function Shown({ me, place }) {
     const main = useRef(), visits = useRef(0);
     useEffect(() => {
         let current = true;
+        document.title = `${titleOf(wanted)} – Instances`;
         if (!wanted || refused) return undefined;
-        document.title = `${wanted.title} – Instances`;
         wanted.load().then(({ default: View }) => current && setState({ name: wanted.name, View }),
             (error) => current && setState({ name: wanted.name, error }));
         return () => { current = false; };
     }, [wanted?.name, refused]);
+    const shown = wanted && !refused ? state.name : place.parts[0];
     useEffect(() => {
-        if (state.View && visits.current++) main.current.querySelector('h1')?.focus();
-    }, [state.name]);
+        if (shown && visits.current++) main.current.querySelector('h1')?.focus();
+    }, [shown]);
     const View = state.View;
-    const content = !wanted ? html`<${Failure} error=${{ message: `There is no page “${place.parts[0]}”.` }} />`
-        : refused ? html`<${Failure} error=${{ message: `The page “${wanted.title}” needs the role ${wanted.role}; yours is ${me.role}.` }} />`
+    const content = !wanted ? html`<${NotHere} title=${titleOf(wanted)} reason="There is no page “${place.parts[0]}”." />`
+        : refused ? html`<${NotHere} title=${wanted.title} reason="The page “${wanted.title}” needs the role ${wanted.role}; yours is ${me.role}." />`
         : state.name !== wanted.name ? html`<${Spinner} />`
             : state.error ? html`<${Failure} error=${state.error} />` : html`<${View} me=${me} place=${place} />`;
     return html`<main id="main" ref=${main}>${content}</main>`;

@@ -49,6 +49,6 @@ export default function Configuration({ me, place }) {
             <label class="check"><input type="checkbox" checked=${changed} onChange=${() => setChanged(!changed)} /> Only what differs from the default</label>
         </div>
         ${state.error ? html`<${Failure} error=${state.error} again=${state.reload} />` : !state.value ? html`<${Spinner} />` : html`<${Items} ...${{ me, state, wanted, changed }} />`}
-        <p class="hint">A change is effective at once. <code>svcctl config set NAME VALUE</code> does the same.</p>
+        <p class="hint">${me.may('admin') ? html`A change is effective at once. <code>svcctl config set NAME VALUE</code> does the same.` : 'Only admins change the configuration.'}</p>
     <//>`;
 }

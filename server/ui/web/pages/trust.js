@@ -18,6 +18,7 @@ export default function Trust({ me, place }) {
     const View = shown.find(({ name }) => name === wanted)?.View;
     return html`<${Page} title="Trust">
         <nav class="tabs" aria-label="Trust">${shown.map(({ name, title }) => html`<a key=${name} href=${href('trust', name)} aria-current=${name === wanted ? 'page' : undefined}>${title}</a>`)}</nav>
+        ${!me.may('admin') && wanted !== 'sessions' && html`<p class="hint">Only admins change who is trusted.</p>`}
         ${View ? html`<${View} me=${me} />` : html`<${Failure} error=${{ message: `There is no “${wanted}” here.` }} />`}
     <//>`;
 }

@@ -90,7 +90,7 @@ export default function Launch({ me, place }) {
     return html`<${Page} title="Launch instances" actions=${back}>
         ${error ? html`<${Failure} error=${error} again=${reload} />` : !choices ? html`<${Spinner} />`
             : !me.may('operator') ? html`<${Failure} error=${{ message: 'Only operators and admins launch instances.' }} />`
-                : choices.images.length === 0 ? html`<${Empty} title="There is nothing to launch from yet"><a class="button" href=${href('images')}>Add an image</a> On the command line: <code>svcctl image add NAME FILE</code><//>`
+                : choices.images.length === 0 ? html`<${Empty} title="There is nothing to launch from yet">${me.may('admin') ? html`<a class="button" href=${href('images')}>Add an image</a> On the command line: <code>svcctl image add NAME FILE</code>` : 'An admin adds an image first.'}<//>`
                     : html`<${Form} choices=${choices} query=${place.query} />`}
     <//>`;
 }

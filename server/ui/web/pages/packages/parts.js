@@ -21,7 +21,7 @@ export const Facts = ({ rows }) => html`<dl class="facts">${rows.filter(([, valu
 export const Loaded = ({ value, error, reload, children }) => (error ? html`<${Failure} error=${error} again=${reload} />` : value === undefined ? html`<${Spinner} />` : children(value));
 
 // An empty list of packages: what it is for, the button, and the command that does the same.
-export const NoPackages = ({ title, children, button, command }) => html`<${Empty} title=${title}>${children}<br />${button} <code>${command}</code><//>`;
+export const NoPackages = ({ title, children, button, command }) => html`<${Empty} title=${title}>${children}<br />${button ? html`${button} <code>${command}</code>` : 'Admins add them.'}<//>`;
 
 // Loads again when an operation on such an object begins, moves or ends.
 export function useOperationsOn(noun, reload) {
