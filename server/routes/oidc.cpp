@@ -66,17 +66,25 @@ void check_listener(const Request& request) {
         throw Error(ErrorCode::invalid_argument, "users log in over TLS");
 }
 
+Response lead_to_provider(const BegunLogin& begun) {
+    Response response = lead_to(302, begun.url);
+    response.headers.add("Set-Cookie", login_cookie(begun.cookie, OidcLogin::pending));
+    return response;
+}
+
 Response begin_login(const Services& services, const Request& request) {
     check_listener(request);
     OidcLogin& oidc = services.management.oidc();
     const std::string callback = "https://" + request.headers.get("Host") + std::string(callback_path);
-    return on_login_thread(
-        oidc, request.peer->address, [&oidc, callback, return_to = request.query_value("return")] {
-            const BegunLogin begun = oidc.begin(callback, return_to);
-            Response response = lead_to(302, begun.url);
-            response.headers.add("Set-Cookie", login_cookie(begun.cookie, OidcLogin::pending));
-            return response;
-        });
+    const std::string return_to = request.query_value("return");
+    try {
+        if (const auto begun = oidc.begin_at_once(callback, return_to)) return lead_to_provider(*begun);
+    } catch (const Error& e) {
+        return lead_to_error(e, request.peer->address);
+    }
+    return on_login_thread(oidc, request.peer->address, [&oidc, callback, return_to] {
+        return lead_to_provider(oidc.begin(callback, return_to));
+    });
 }
 
 LoginAnswer answer_of(const Request& request) {
@@ -113,7 +121,7 @@ std::vector<Route> oidc_routes(const Services& services) {
     using enum Dispatch;
     const auto call = [&services](RouteFunction function) { return handler(services, function); };
     return {
-        {Method::get, "/1.0/oidc/login", Access::everyone, on_pool, "oidc_login", call(begin_login)},
+        {Method::get, "/1.0/oidc/login", Access::everyone, on_io_thread, "oidc_login", call(begin_login)},
         {Method::get, std::string(callback_path), Access::everyone, on_pool, "oidc_callback",
          call(end_login)},
     };

@@ -315,6 +315,29 @@ TEST_CASE_METHOD(OidcWorld, "one source has four logins under way") {
     eventually("there is room again", [&] { return !code_of([&] { login.run("192.0.2.1", [] {}); }); });
 }
 
+TEST_CASE_METHOD(OidcWorld, "a login begins without a thread while the provider's document is kept") {
+    const auto at_once = [&] { return login.begin_at_once(callback, "/ui/#/nodes"); };
+    CHECK_FALSE(at_once());
+    login.begin(callback, "");
+    provider.failure = Error(ErrorCode::unavailable, "OpenID provider cannot be reached: no");
+    const auto begun = at_once();
+    REQUIRE(begun);
+    CHECK(asked(*begun)["redirect_uri"] == callback);
+    CHECK(code_of([&] { login.begin_at_once(callback, "https://evil.example"); }) ==
+          ErrorCode::invalid_argument);
+    provider.failure.reset();
+    give(key.token("ES256", claims_for(*begun)));
+    CHECK(login.end(answer_to(*begun)).return_to == "/ui/#/nodes");
+
+    clock.advance(std::chrono::minutes(61));
+    CHECK_FALSE(at_once());
+    login.begin(callback, "");
+    configure("core.proxy_https", "http://proxy.example:3128");  // the way to the provider is another one
+    CHECK_FALSE(at_once());
+    configure("oidc.issuer", "");
+    CHECK(code_of(at_once) == ErrorCode::not_found);
+}
+
 TEST_CASE_METHOD(OidcWorld, "logins that were taken are answered before the service is detached") {
     std::atomic<int> answered{0};
     for (int i = 0; i < 4; ++i) login.run("192.0.2.1", [&] { ++answered; });

@@ -57,6 +57,13 @@ std::string with_parameters(std::string url,
     return url;
 }
 
+PendingLogin new_login(const ConfigValues& config, const std::string& callback_url,
+                       const std::string& return_to, Time ends) {
+    const std::string redirect_url = config.text("oidc.redirect_url");
+    return {base64url_encode(random_bytes(id_bytes)), ends,
+            redirect_url.empty() ? checked_url(callback_url) : redirect_url, checked_path(return_to)};
+}
+
 void check_answer(const LoginAnswer& answer, const std::string& state, const std::string& issuer) {
     const auto refuse = [](const std::string& why) { throw Error(ErrorCode::forbidden, why); };
     if (!equal_constant_time(answer.state, state))
@@ -125,14 +132,8 @@ std::shared_ptr<OpenIdProvider> OidcLogin::provider(const ConfigValues& config) 
     });
 }
 
-BegunLogin OidcLogin::begin(const std::string& callback_url, const std::string& return_to) {
-    check_running();
-    const ConfigValues config = config_.values();
-    const std::string redirect_url = config.text("oidc.redirect_url");
-    const PendingLogin login{base64url_encode(random_bytes(id_bytes)), clock_.now() + pending,
-                             redirect_url.empty() ? checked_url(callback_url) : redirect_url,
-                             checked_path(return_to)};
-    const std::string endpoint = provider(config)->document().authorization_endpoint;
+BegunLogin OidcLogin::begun(const std::string& endpoint, const PendingLogin& login,
+                            const ConfigValues& config) const {
     return {with_parameters(endpoint, {{"response_type", "code"},
                                        {"client_id", config.text("oidc.client_id")},
                                        {"redirect_uri", login.redirect_url},
@@ -142,6 +143,23 @@ BegunLogin OidcLogin::begin(const std::string& callback_url, const std::string& 
                                        {"code_challenge", challenge_of(seal_.verifier(login))},
                                        {"code_challenge_method", "S256"}}),
             seal_.close(login)};
+}
+
+BegunLogin OidcLogin::begin(const std::string& callback_url, const std::string& return_to) {
+    check_running();
+    const ConfigValues config = config_.values();
+    const PendingLogin login = new_login(config, callback_url, return_to, clock_.now() + pending);
+    return begun(provider(config)->document().authorization_endpoint, login, config);
+}
+
+std::optional<BegunLogin> OidcLogin::begin_at_once(const std::string& callback_url,
+                                                   const std::string& return_to) {
+    check_running();
+    const ConfigValues config = config_.values();
+    const PendingLogin login = new_login(config, callback_url, return_to, clock_.now() + pending);
+    const auto document = provider(config)->kept_document();
+    if (!document) return std::nullopt;
+    return begun(document->authorization_endpoint, login, config);
 }
 
 EndedLogin OidcLogin::end(const LoginAnswer& answer) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "libsvc/base/clock.h"
@@ -59,10 +60,14 @@ class OidcLogin {
     // `callback_url`: used where oidc.redirect_url is not set. `return_to`: a path of the console, "": its
     // first page.
     BegunLogin begin(const std::string& callback_url, const std::string& return_to);
+    // The same on any thread, where the provider need not be asked, as its document is kept; else nothing.
+    std::optional<BegunLogin> begin_at_once(const std::string& callback_url, const std::string& return_to);
     EndedLogin end(const LoginAnswer& answer);
 
   private:
     std::shared_ptr<OpenIdProvider> provider(const ConfigValues& config);
+    BegunLogin begun(const std::string& endpoint, const PendingLogin& login,
+                     const ConfigValues& config) const;
     void check_running() const;
     std::shared_ptr<void> place_of(const std::string& source);
 

@@ -57,13 +57,16 @@ ProviderDocument ProviderDocument::parse(std::string_view text, const std::strin
 OpenIdProvider::OpenIdProvider(ProviderOptions options, const IdentityServerFactory& open, const Clock& clock)
     : options_(std::move(options)), server_(open(options_.server)), clock_(clock) {}
 
-// No lock is held while the provider answers: two logins at once may read it twice.
-ProviderDocument OpenIdProvider::document() {
-    const SteadyTime now = clock_.steady_now();
-    const auto kept = document_.with([&](const auto& document) {
+std::optional<ProviderDocument> OpenIdProvider::kept_document() const {
+    return document_.with([now = clock_.steady_now()](const auto& document) {
         return document.value && now - document.read_at < kept_for ? document.value : std::nullopt;
     });
-    if (kept) return *kept;
+}
+
+// No lock is held while the provider answers: two logins at once may read it twice.
+ProviderDocument OpenIdProvider::document() {
+    if (const auto kept = kept_document()) return *kept;
+    const SteadyTime now = clock_.steady_now();
     const std::string url = without_slash(options_.issuer) + "/.well-known/openid-configuration";
     const auto read = ProviderDocument::parse(server_->get(url), options_.issuer);
     document_.with([&](auto& document) { document = {read, now, now}; });

@@ -36,7 +36,8 @@ class OpenIdProvider {
   public:
     OpenIdProvider(ProviderOptions options, const IdentityServerFactory& open, const Clock& clock);
     const ProviderOptions& options() const { return options_; }
-    ProviderDocument document();  // read again after an hour
+    ProviderDocument document();                            // read again after an hour
+    std::optional<ProviderDocument> kept_document() const;  // reads memory only; nothing: it has to be read
     std::string id_token(const CodeExchange& exchange);
     // The claims of a token that this provider has signed and that is as expected. Throws forbidden. The
     // provider's keys are read again after an hour, and for a key that is not known, once in half a minute.
