@@ -1,10 +1,10 @@
-// Parts of the console that need no browser: archives, tracks, logs, words.
+// Parts of the console that need no browser: archives, tracks, logs, words, the pace of loads, gaps of graphs.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, mock, test } from 'node:test';
 
 const web = new URL('../../server/ui/web/', import.meta.url);
 const load = (name) => import(new URL(name, web));
@@ -12,6 +12,8 @@ const { TarReader, end, entry, filler } = await load('tar.js');
 const { LogLines } = await load('pages/instance/log_lines.js');
 const { readTrack, steps } = await load('pages/instance/track.js');
 const { wordsOf } = await load('ui/words.js');
+const { gapsOf } = await load('ui/gaps.js');
+const { paced } = await load('ui/paced.js');
 
 let folder;
 before(() => { folder = mkdtempSync(join(tmpdir(), 'svc-parts-')); });
@@ -107,4 +109,57 @@ test('an NMEA log becomes places with their speed and heading', () => {
 
 test('words of a command are those of a shell', () => {
     assert.deepEqual(wordsOf(`su -  'a b' "c"d ''`), ['su', '-', 'a b', 'cd', '']);
+});
+
+// How often `work` of so many milliseconds begins while it is asked for every 50 ms, for a minute.
+async function beginnings(milliseconds) {
+    let now = 0, count = 0, running = 0;
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const clock = mock.method(performance, 'now', () => now);
+    const { soon, end } = paced(async () => {
+        count += 1;
+        running += 1;
+        assert.equal(running, 1);
+        await new Promise((resolve) => { setTimeout(resolve, milliseconds); });
+        running -= 1;
+    });
+    for (; now < 60_000; now += 50) {
+        soon();
+        mock.timers.tick(50);
+        for (let turns = 0; turns < 10; turns += 1) await null;
+    }
+    end();
+    clock.mock.restore();
+    mock.timers.reset();
+    return count;
+}
+
+test('what events ask for all the time is done twice a second at most, and for half of the time', async () => {
+    const quick = await beginnings(1), slow = await beginnings(2000);
+    assert.ok(quick > 90 && quick <= 120, `${quick} quick ones`);
+    assert.ok(slow > 12 && slow <= 15, `${slow} slow ones`);
+});
+
+test('what is asked for once is done once, and nothing after the end', async () => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    let count = 0;
+    const { soon, end } = paced(() => { count += 1; throw new Error('it is shown elsewhere'); });
+    soon();
+    soon();
+    mock.timers.tick(10_000);
+    for (let turns = 0; turns < 10; turns += 1) await null;
+    mock.timers.tick(10_000);
+    assert.equal(count, 1);
+    soon();
+    end();
+    soon();
+    mock.timers.tick(10_000);
+    assert.equal(count, 1);
+    mock.timers.reset();
+});
+
+test('a gap is where samples are missing', () => {
+    assert.deepEqual(gapsOf([0, 10, 20, 90, 100, 131]), [[2, 3], [4, 5]]);
+    assert.deepEqual(gapsOf([0, 10.2, 20.1, 40]), []);
+    assert.deepEqual([gapsOf([]), gapsOf([5]), gapsOf([5, 900])], [[], [], []]);
 });

@@ -2,6 +2,7 @@
 import { get } from './api.js';
 import { useEffect, useState } from './html.js';
 import { onConnection, onEvent } from './live.js';
+import { paced } from './ui/paced.js';
 
 const most = 2000;
 const pause = 250;  // milliseconds between two pictures
@@ -63,9 +64,11 @@ export function useOperations() {
     const [state, setState] = useState({});
     const [feed] = useState(() => new Feed((next) => setState((former) => ({ ...former, error: undefined, ...next }))));
     useEffect(() => {
+        const again = paced(() => feed.load());
+        feed.load();
         let first = true;
-        const ends = [onEvent('operation', (event) => feed.take(event)), onEvent('gap', () => feed.load()),
-            onConnection((connection) => (first || connection === 'here') && feed.load())];
+        const ends = [onEvent('operation', (event) => feed.take(event)), onEvent('gap', again.soon),
+            onConnection((connection) => !first && connection === 'here' && again.soon()), again.end];
         first = false;
         return () => {
             ends.forEach((end) => end());

@@ -1,6 +1,8 @@
 // A graph over time. What it draws can be read without seeing it, too: its last values are its label, and a table has all.
 import uPlot from '../lib/uplot.js';
 import { html, useEffect, useLayoutEffect, useRef, useState } from '../html.js';
+import { duration } from './format.js';
+import { gapsOf } from './gaps.js';
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const timeOf = (seconds) => (seconds ? clock.format(seconds * 1000) : '');
@@ -21,6 +23,14 @@ const span = (_, first, last) => [Math.min(first, last - shortest), last];
 const drawable = (data) => (data[0].length === 1 ? data.map(([value], row) => [row === 0 ? value - shortest : null, value]) : data);
 const steps = [-2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((power) => [1, 2, 5].map((digit) => Number(`${digit}e${power}`)));
 
+// No line leads over a gap. `own`: where the drawing has broken it already, because values are null.
+function gaps(plot, series, first, last, own) {
+    const at = (index) => Math.round(plot.valToPos(plot.data[0][index], 'x', true));
+    const missing = gapsOf(plot.data[0]).filter(([before, after]) => before >= first && after <= last).map((ends) => ends.map(at));
+    const all = [...own, ...missing].sort(([left], [right]) => left - right);
+    return all.filter(([, end], index) => !all.slice(0, index).some(([, further]) => further >= end));
+}
+
 function options({ series, format, height, least }, width, onCursor) {
     return {
         width, height,
@@ -29,7 +39,7 @@ function options({ series, format, height, least }, width, onCursor) {
         padding: [8, 8, 0, 0],
         scales: { x: { time: true, range: span }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, least) * 1.05] } },
         axes: [{ ...axis(26, (_, times) => times.map(timeOf)), space: 70 }, { ...axis(62, (_, values) => values.map(format)), space: 24, incrs: steps }],
-        series: [{}, ...series.map((one, index) => ({ label: one.label, width: 2, stroke: () => style(colorOf(one, index)), points: { size: 4 } }))],
+        series: [{}, ...series.map((one, index) => ({ label: one.label, width: 2, stroke: () => style(colorOf(one, index)), points: { size: 4 }, gaps }))],
         hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx ?? null)] },
     };
 }
@@ -81,10 +91,12 @@ function Legend({ series, data, at, format }) {
 
 function Values({ title, series, data, format }) {
     const rows = [...data[0].keys()].reverse();
+    const gapBefore = new Set(gapsOf(data[0]).map(([, after]) => after));
     return html`<div class="table-frame values" tabindex="0" role="region" aria-label="Values of ${title}"><table>
         <thead><tr><th scope="col">Time</th>${series.map(({ label }) => html`<th scope="col" key=${label}>${label}</th>`)}</tr></thead>
         <tbody>${rows.map((row) => html`<tr key=${data[0][row]}><td data-title="Time">${timeOf(data[0][row])}</td>
-            ${series.map(({ label }, index) => html`<td key=${label} data-title=${label}>${written(data[index + 1][row], format)}</td>`)}</tr>`)}</tbody>
+            ${series.map(({ label }, index) => html`<td key=${label} data-title=${label}>${written(data[index + 1][row], format)}</td>`)}</tr>
+            ${gapBefore.has(row) && html`<tr key=${`gap ${row}`}><td colspan=${data.length}>nothing is known for ${duration(data[0][row] - data[0][row - 1])}</td></tr>`}`)}</tbody>
     </table></div>`;
 }
 

@@ -1,6 +1,7 @@
 // Values that a page loads, and loads again when events say that they have changed.
 import { useEffect, useMemo, useState } from '../html.js';
 import { onConnection, onEvent } from '../live.js';
+import { paced } from './paced.js';
 
 // Loads one at a time: what is asked for meanwhile is loaded once more afterwards, so that no stream of events keeps a load
 // from its end.
@@ -41,25 +42,16 @@ export function useLoaded(load, dependencies = []) {
     return { value, error, partly, reload: current.reload };
 }
 
-// Calls `reload` at most twice a second while events of `type` that `concerns(event)` come, and after the connection has
+// Calls `reload`, as often as `paced` allows, when events of `type` that `concerns(event)` come, and after the connection has
 // been away for longer than the service remembers events.
 export function useReloadOn(type, reload, concerns = () => true) {
     useEffect(() => {
-        let timer = null;
-        const soon = () => {
-            timer ??= setTimeout(() => {
-                timer = null;
-                reload();
-            }, 500);
-        };
+        const { soon, end } = paced(reload);
         let first = true;
-        const ends = [onEvent(type, (event) => concerns(event) && soon()), onConnection((state) => {
+        const ends = [end, onEvent(type, (event) => concerns(event) && soon()), onConnection((state) => {
             if (state === 'here' && !first) soon();
             first = false;
         })];
-        return () => {
-            clearTimeout(timer);
-            ends.forEach((end) => end());
-        };
+        return () => ends.forEach((one) => one());
     }, [type, reload]);
 }
