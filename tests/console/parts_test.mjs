@@ -1,4 +1,4 @@
-// Parts of the console that need no browser: archives, tracks, logs, words, the pace of loads, gaps of graphs.
+// Parts of the console that need no browser: archives, folders, tracks, logs, words, the pace of loads, gaps of graphs.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,8 @@ const { TarReader, end, entry, filler } = await load('tar.js');
 const { LogLines } = await load('pages/instance/log_lines.js');
 const { readTrack, steps } = await load('pages/instance/track.js');
 const { wordsOf } = await load('ui/words.js');
+const { dropped } = await load('pages/packages/choose.js');
+const { chosenTrees, droppedTrees } = await load('pages/instance/dropped.js');
 const { gapsOf } = await load('ui/gaps.js');
 const { paced } = await load('ui/paced.js');
 
@@ -109,6 +111,42 @@ test('an NMEA log becomes places with their speed and heading', () => {
 
 test('words of a command are those of a shell', () => {
     assert.deepEqual(wordsOf(`su -  'a b' "c"d ''`), ['su', '-', 'a b', 'cd', '']);
+});
+
+// What a browser tells of a drop: a hundred entries of a folder at a time.
+const fileEntry = (name) => ({ name, isFile: true, isDirectory: false, file: (resolve) => resolve({ name, size: 1 }) });
+const folderEntry = (name, entries) => ({
+    name, isFile: false, isDirectory: true,
+    createReader() {
+        const left = [...entries];
+        return { readEntries: (resolve) => resolve(left.splice(0, 100)) };
+    },
+});
+const drop = (...entries) => ({ files: [], items: entries.map((entry) => ({ webkitGetAsEntry: () => entry })) });
+const names = (count) => Array.from({ length: count }, (_, number) => `f${number}`);
+
+test('a folder that is dropped is read to its end, at any depth', async () => {
+    const folder = () => folderEntry('game', [folderEntry('hooks', [fileEntry('start')]), folderEntry('empty', []), ...names(250).map(fileEntry)]);
+    const [tree] = await droppedTrees(drop(folder()));
+    assert.equal(tree.name, 'game');
+    assert.deepEqual(tree.items.slice(0, 4).map(({ path, file }) => [path, Boolean(file)]), [['.', false], ['hooks', false], ['hooks/start', true], ['empty', false]]);
+    assert.equal(tree.items.length, 254);
+    const { name, files } = await dropped(drop(folder()));
+    assert.equal(name, 'game');
+    assert.deepEqual(files.map(({ path }) => path), ['hooks/start', ...names(250)]);
+    const several = await dropped(drop(fileEntry('manifest.yaml'), folder()));
+    assert.deepEqual(several.files.slice(0, 3).map(({ path }) => path), ['manifest.yaml', 'game/hooks/start', 'game/f0']);
+});
+
+test('more files than can be sent at once are refused, also when all are in one folder', async () => {
+    await assert.rejects(droppedTrees(drop(folderEntry('flat', names(20_001).map(fileEntry)))), /More than 20000 files/);
+    assert.throws(() => chosenTrees(names(20_001).map((name) => ({ name, webkitRelativePath: `flat/${name}` }))), /More than 20000 files/);
+});
+
+test('a folder that is chosen has its folders, too', () => {
+    const [{ name, items }] = chosenTrees(['top/a/b/one', 'top/two'].map((path) => ({ name: path.split('/').pop(), webkitRelativePath: path })));
+    assert.equal(name, 'top');
+    assert.deepEqual(items.map(({ path, file }) => [path, Boolean(file)]), [['.', false], ['a', false], ['a/b', false], ['a/b/one', true], ['two', true]]);
 });
 
 // How often `work` of so many milliseconds begins while it is asked for every 50 ms, for a minute.

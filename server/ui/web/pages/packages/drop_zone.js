@@ -1,7 +1,8 @@
 // Where a package is dropped, or chosen with a button.
 import { html, useRef, useState } from '../../html.js';
 import { bytes, count } from '../../ui/format.js';
-import { dropped, pickedFolder, totalOf } from './choose.js';
+import { chosenFolder } from '../../ui/folders.js';
+import { dropped, totalOf } from './choose.js';
 
 const described = (chosen) => `${chosen.name} (${chosen.files ? `${count(chosen.files.length, 'file')}, ` : ''}${bytes(totalOf(chosen))})`;
 
@@ -30,6 +31,6 @@ export function DropZone({ chosen, folders, accept, onChosen, onProblem }) {
         </div>
         <small>${accept.join(', ')}</small>
         <input type="file" hidden ref=${archive} accept=${accept.join(',')} aria-label="Archive" onChange=${pick(([file]) => ({ name: file.name, file }))} />
-        ${folders && html`<input type="file" hidden ref=${folder} webkitdirectory aria-label="Folder" onChange=${pick(pickedFolder)} />`}
+        ${folders && html`<input type="file" hidden ref=${folder} webkitdirectory aria-label="Folder" onChange=${pick(chosenFolder)} />`}
     </div>`;
 }
