@@ -16,6 +16,7 @@ std::vector<Command> listed_commands() {
         show_command(),
         start_command(),
         stop_command(),
+        restart_command(),
         pause_command(),
         resume_command(),
         protect_command(),

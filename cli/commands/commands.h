@@ -11,6 +11,7 @@ Command list_command();
 Command show_command();
 Command start_command();
 Command stop_command();
+Command restart_command();
 Command pause_command();
 Command resume_command();
 Command protect_command();

@@ -155,6 +155,12 @@ int pause(Context& context, const Arguments& arguments) {
     });
 }
 
+int restart(Context& context, const Arguments& arguments) {
+    return set_each(context, arguments, [&](const std::string& id) {
+        return context.client().set_instance_status(id, "restarted");
+    });
+}
+
 // The service would start one that does not run.
 int resume(Context& context, const Arguments& arguments) {
     return set_each(context, arguments, [&](const std::string& id) {
@@ -206,6 +212,15 @@ Command stop_command() {
             [](Context& context, const Arguments& arguments) {
                 return set_status(context, arguments, "stopped");
             }};
+}
+
+Command restart_command() {
+    return {{"restart"},
+            {},
+            "stop running instances and start them again",
+            {selected_instances(true)},
+            {no_wait_flag(), timeout_flag()},
+            restart};
 }
 
 Command pause_command() {

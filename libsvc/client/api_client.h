@@ -91,9 +91,9 @@ class ApiClient {
     JsonArray instances_tagged(std::string_view tag);
     Json instance(std::string_view id);
     Json launch(const Json& payload);  // specification: Launch payload
-    Json set_instance_status(std::string_view id,
-                             std::string_view desired_status);  // "running", "paused", "stopped"
-    Json protect_instance(std::string_view id, bool wanted);    // from deletion
+    // `desired_status`: "running", "paused", "stopped", "restarted".
+    Json set_instance_status(std::string_view id, std::string_view desired_status);
+    Json protect_instance(std::string_view id, bool wanted);  // from deletion
     Json delete_instance(std::string_view id, bool force);
     std::vector<std::string> instance_logs(std::string_view id);  // names of stored logs
     void read_instance_log(std::string_view id, std::string_view name,

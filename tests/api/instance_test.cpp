@@ -66,6 +66,23 @@ TEST_CASE_METHOD(InstanceSetup, "one instance is listed by name or id if all fil
     CHECK(page.at("total_size") == Json(1));
 }
 
+TEST_CASE_METHOD(InstanceSetup, "an instance is restarted by one request") {
+    const std::string url = "/1.0/instances/" + api.launch("base");
+    const auto restart = [&] { return api.patch(url, Json::object({{"desired_status", "restarted"}})); };
+    const ApiReply accepted = restart();
+    CHECK(accepted.status == 202);
+    const Json operation = api.succeed(accepted);
+    CHECK(operation.at("description") == Json("Restarting container"));
+    CHECK(operation.at("resources").at("instances") == Json(JsonArray{url}));
+    CHECK(api.get(url).metadata().at("status") == Json("running"));
+    api.succeed(api.patch(url, Json::object({{"desired_status", "stopped"}})));
+    CHECK(restart().status == 400);
+    CHECK(restart().error() == "restarting a container that is stopped not allowed");
+    CHECK(api.patch("/1.0/instances/nothing", Json::object({{"desired_status", "restarted"}})).status == 404);
+    CHECK(api.patch(url, Json::object({{"desired_status", "shaken"}})).error() ==
+          "argument desired_status is invalid: must be running, paused, stopped or restarted");
+}
+
 TEST_CASE_METHOD(InstanceSetup, "an instance is paused and resumed") {
     const std::string url = "/1.0/containers/" + api.launch("base");
     const auto show = [&] { return daemon.api().get(url).metadata(); };  // a restart makes another caller

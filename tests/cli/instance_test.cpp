@@ -94,6 +94,17 @@ TEST_CASE_METHOD(InstanceCommandFixture, "several instances are paused and resum
     CHECK(shown(first).at("status") == Json("running"));
 }
 
+TEST_CASE_METHOD(InstanceCommandFixture, "several instances are restarted, others are refused") {
+    const std::string first = ask({"launch", "base", "--name", "web-1"});
+    const std::string second = ask({"init", "base"});
+    const CliRun both = run({"restart", second, "web-1"});
+    CHECK(both.status == 1);
+    CHECK_THAT(both.err, Catch::Contains(second + ": restarting a container that is prepared not allowed"));
+    CHECK(shown(first).at("status") == Json("running"));
+    CHECK(shown(second).at("status") == Json("prepared"));
+    CHECK_THAT(ask({"operation", "list"}), Catch::Contains("Restarting container"));
+}
+
 TEST_CASE_METHOD(InstanceCommandFixture, "without an image the default one is launched") {
     CHECK(shown(ask({"launch"})).at("image").at("name").as_string() == "base");
 }

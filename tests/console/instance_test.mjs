@@ -53,26 +53,88 @@ test('it is paused, resumed, protected, stopped and started, and the page follow
     await page.context().close();
 });
 
-test('a restart comes to its end when its page is left', async () => {
-    const page = await opened('summary');
-    let release;
-    const left = new Promise((resolve) => { release = resolve; });
-    await page.route(`**/1.0/instances/${id}`, async (route) => {
-        if (route.request().method() === 'PATCH') await left;
-        await route.continue();
-    });
-    const stops = page.waitForRequest((request) => request.method() === 'PATCH');
-    let patches = 0;
-    const starts = page.waitForRequest((request) => request.method() === 'PATCH' && ++patches === 2);
+// Presses the button, and gives the id of the operation once the service has accepted the request.
+async function restarting(page) {
+    const accepted = page.waitForResponse((response) => response.request().method() === 'PATCH');
     await button(page, 'Restart').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
-    await stops;
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Nodes' }).click();
-    await page.getByRole('heading', { name: 'Nodes', level: 1 }).waitFor();
-    release();
-    await starts;
+    return (await (await accepted).json()).metadata.id;
+}
+
+test('a restart is one request, and the page tells its end', async () => {
+    const page = await opened('summary');
+    let patches = 0;
+    page.on('request', (request) => { patches += request.method() === 'PATCH' ? 1 : 0; });
+    await restarting(page);
     await page.getByText('It runs again.').waitFor();
+    assert.equal(patches, 1);
+    await page.getByRole('region', { name: 'History' }).getByText('Stopped').first().waitFor();
+    await page.context().close();
+});
+
+test('a restart comes to its end when its page is reloaded or closed', async () => {
+    const page = await opened('summary');
+    const first = await restarting(page);
+    await page.reload();
+    world.ctl('wait', first);
+    await page.getByRole('heading', { level: 1 }).getByText('running').waitFor();
+    const second = await restarting(page);
+    await page.context().close();
+    world.ctl('wait', second);
     assert.equal(world.json('show', id).status, 'running');
+});
+
+test('a restart comes to its end when the daemon is killed meanwhile', async () => {
+    const page = await opened('summary');
+    const restart = await restarting(page);
+    await world.stopDaemon('SIGKILL');
+    await world.startDaemon();
+    world.ctl('wait', restart);
+    await page.getByRole('heading', { level: 1 }).getByText('running').waitFor();
+    assert.equal(world.json('operation', 'show', restart).status, 'Success');
+    await page.context().close();
+});
+
+// A command in the instance that prints what the test wants: { print(text) } of its output.
+async function playedCommand(page) {
+    const outputs = [];
+    let tell;
+    const connected = new Promise((resolve) => { tell = resolve; });
+    await page.route('**/exec', (route) => route.fulfill({ json: { type: 'async', status_code: 103, metadata: { id: 'played', metadata: { fds: { control: 'c', 0: 'in', 1: 'out', 2: 'err' } } } } }));
+    await page.routeWebSocket(/operations\/played\/websocket\?secret=out$/, (socket) => {
+        outputs.push(socket);
+        tell();
+    });
+    await page.routeWebSocket(/operations\/played\/websocket\?secret=(c|in|err)$/, () => {});
+    return { connected, print: (text) => outputs.at(-1).send(Buffer.from(text)) };
+}
+
+test('a log that is followed has its newest 5,000 lines, in blocks that stay while it grows', async () => {
+    const page = await world.open({ place: '#/none' });
+    const command = await playedCommand(page);
+    await page.goto(`${world.url}/ui/#/instances/${id}/logs/console`);
+    await command.connected;
+    const lines = (first, last) => Array.from({ length: last - first + 1 }, (_, at) => `line ${first + at}\n`).join('');
+    command.print(lines(1, 4000));
+    command.print(lines(4001, 7000));
+    await page.getByText('Following, 5,000 lines; 2,000 older ones are left out here, not in the download').waitFor();
+    const log = page.getByRole('log', { name: 'Lines' });
+    const blocks = log.locator('.line-block'), isAtEnd = () => log.evaluate((it) => it.scrollHeight - it.scrollTop - it.clientHeight < 2);
+    assert.equal(await blocks.locator('div').count(), 5000);
+    assert.ok(await blocks.count() <= 26);
+    assert.ok(await isAtEnd());
+    await blocks.nth(10).evaluate((block) => { block.seen = true; });
+    command.print(lines(7001, 7400));
+    await page.getByText('5,000 lines; 2,400 older ones').waitFor();
+    assert.equal(await blocks.first().locator('div').first().textContent(), 'line 2401');
+    assert.equal(await blocks.last().locator('div').last().textContent(), 'line 7400');
+    assert.equal(await blocks.locator('div').count(), 5000);
+    assert.equal(await log.evaluate((it) => [...it.querySelectorAll('.line-block')].findIndex(({ seen }) => seen)), 8, 'the same element, two blocks further up');
+    assert.ok(await isAtEnd());
+    await log.evaluate((it) => { it.scrollTop = 100; });
+    command.print(lines(7401, 7500));
+    await page.getByText('5,000 lines; 2,500 older ones').waitFor();
+    assert.equal(await isAtEnd(), false, 'who reads further up is left there');
     await page.context().close();
 });
 

@@ -20,6 +20,10 @@ namespace {
                 what + " a container that is " + std::string(to_text(status)) + " not allowed");
 }
 
+bool is_wish(std::string_view status) {
+    return status == "running" || status == "paused" || status == "stopped" || status == "restarted";
+}
+
 // The same guest, with a new disk and what is reserved for it anew. One that does not run is not started.
 Instance successor_of(const Instance& instance) {
     Instance made;
@@ -147,6 +151,7 @@ void InstanceService::register_kinds() {
     handle(
         "instance.resume", [this](OperationContext& c) { return pauses_.run_resume(c.operation()); },
         undo_pause);
+    handle_restarts(parts_.engine, parts_.instances, restart_calls());
     handle(  // the commit that starts it does everything
         "instance.protect", [](OperationContext&) { return OperationResult{}; }, nullptr);
     handle(
@@ -276,13 +281,14 @@ Started InstanceService::set_desired_status(std::string_view id, std::string_vie
     return retry_on_conflict([&]() -> Started {
         const auto instance = parts_.instances.get(id);
         if (instance->status == InstanceStatus::deleted) throw_being_deleted();
-        if (status != "running" && status != "paused" && status != "stopped")
+        if (!is_wish(status))
             throw Error(ErrorCode::invalid_argument,
-                        "argument desired_status is invalid: must be running, paused or stopped");
+                        "argument desired_status is invalid: must be running, paused, stopped or restarted");
         if (instance->type == InstanceType::base)
             throw Error(ErrorCode::invalid_argument,
                         "starting, pausing or stopping a base container not allowed");
         if (status == "paused") return pause(*instance, word, requestor);
+        if (status == "restarted") return restart(*instance, word, requestor);
         if (status == "stopped") return stop(*instance, word, requestor);
         if (is_paused(*instance)) return resume(*instance, word, requestor);
         return start(*instance, no_wait, word, requestor);
@@ -299,7 +305,7 @@ void InstanceService::throw_unreadable(const std::string& id) {
 }
 
 Started InstanceService::start(const Instance& instance, bool no_wait, PathWord word,
-                               const std::string& requestor) {
+                               const std::string& requestor, const std::string& operation) {
     if (may_be_up(instance.status)) throw Error(ErrorCode::invalid_argument, "Already running");
     if (is_set_aside(instance)) throw_unreadable(instance.id.str());
     if (!may_move(instance.status, InstanceStatus::started)) throw_not_allowed("starting", instance.status);
@@ -312,12 +318,18 @@ Started InstanceService::start(const Instance& instance, bool no_wait, PathWord 
                                       changed.start_mark = mark;
                                   });
     auto spec = instance_operation("instance.start", "Updating container", work, word, requestor);
+    spec.id = operation;
+    if (!operation.empty()) {  // a restart waits for what somebody else has begun meanwhile
+        spec.wait_for_claims = true;
+        spec.cancel_holders = false;
+    }
     return parts_.engine.start(std::move(spec), std::move(batch));
 }
 
 // The launch or start of an instance that still boots is given up: it ends first, and leaves the instance to
 // this stop.
-Started InstanceService::stop(const Instance& instance, PathWord word, const std::string& requestor) {
+Started InstanceService::stop(const Instance& instance, PathWord word, const std::string& requestor,
+                              const std::string& operation) {
     if (!may_be_up(instance.status)) throw_not_allowed("stopping", instance.status);
     const bool boots = instance.status == InstanceStatus::started;
     if (boots && instance.stop_requested)
@@ -329,6 +341,7 @@ Started InstanceService::stop(const Instance& instance, PathWord word, const std
         changed.stop_requested = true;
     });
     auto spec = instance_operation("instance.stop", "Updating container", work, word, requestor);
+    spec.id = operation;
     spec.wait_for_claims = boots;
     Started started = parts_.engine.start(std::move(spec), std::move(batch));
     if (boots) boots_.settle(work.instance, Error(ErrorCode::cancelled, "container is being stopped"));
@@ -348,6 +361,23 @@ Started InstanceService::resume(const Instance& instance, PathWord word, const s
     const InstanceWork work{.instance = instance.id.str()};
     return parts_.engine.start(
         instance_operation("instance.resume", "Updating container", work, word, requestor), {});
+}
+
+Started InstanceService::restart(const Instance& instance, PathWord word, const std::string& requestor) {
+    if (!may_be_up(instance.status)) throw_not_allowed("restarting", instance.status);
+    return start_restart(parts_.engine, parts_.ids, instance, word, requestor);
+}
+
+RestartCalls InstanceService::restart_calls() {
+    constexpr PathWord word = PathWord::containers;
+    return {
+        [this](const std::string& id, const std::string& operation, const std::string& requestor) {
+            retry_on_conflict([&] { return stop(*parts_.instances.get(id), word, requestor, operation); });
+        },
+        [this](const std::string& id, const std::string& operation, const std::string& requestor) {
+            retry_on_conflict(
+                [&] { return start(*parts_.instances.get(id), false, word, requestor, operation); });
+        }};
 }
 
 std::optional<Duration> InstanceService::since_start(const Instance& instance) const {

@@ -16,6 +16,7 @@
 #include "libsvc/services/instances/base_instances.h"
 #include "libsvc/services/instances/end/node_evacuations.h"
 #include "libsvc/services/instances/instance_pauses.h"
+#include "libsvc/services/instances/instance_restarts.h"
 #include "libsvc/services/instances/launch/instance_launcher.h"
 #include "libsvc/services/instances/repair/instance_reconciler.h"
 #include "libsvc/services/instances/repair/unpublished_events.h"
@@ -56,8 +57,8 @@ struct InstanceServiceParts {
 };
 
 // Thread-safe. Registers "instance.launch", "instance.start", "instance.stop", "instance.pause",
-// "instance.resume", "instance.protect", "instance.delete", "instance.fail", "instance.recheck" with the
-// engine. Until recover() it only reads. Stop the engine before destroying this.
+// "instance.resume", "instance.restart", "instance.protect", "instance.delete", "instance.fail",
+// "instance.recheck" with the engine. Until recover() it only reads. Stop the engine before destroying this.
 class InstanceService {
   public:
     explicit InstanceService(InstanceServiceParts parts);
@@ -75,8 +76,8 @@ class InstanceService {
     Started launch(const InstanceCreate& request, bool no_wait, PathWord word, const std::string& requestor);
     // Throws not_found, busy when it is being deleted, forbidden when it is protected.
     Started remove(std::string_view id, bool force, PathWord word, const std::string& requestor);
-    // `status`: running, paused or stopped. Throws invalid_argument where the instance's state does not allow
-    // it.
+    // `status`: running, paused, stopped or restarted. Throws invalid_argument where the instance's state
+    // does not allow it.
     Started set_desired_status(std::string_view id, std::string_view status, bool no_wait, PathWord word,
                                const std::string& requestor);
     // See NodeEvacuations.
@@ -119,10 +120,15 @@ class InstanceService {
     Started launch_elsewhere(const Instance& instance, const std::string& successor,
                              const std::string& requestor);
     EvacuationCalls evacuation_calls();
-    Started start(const Instance& instance, bool no_wait, PathWord word, const std::string& requestor);
-    Started stop(const Instance& instance, PathWord word, const std::string& requestor);
+    // `operation`, here and below: the id of the new operation, which is a part of a restart; "": any.
+    Started start(const Instance& instance, bool no_wait, PathWord word, const std::string& requestor,
+                  const std::string& operation = "");
+    Started stop(const Instance& instance, PathWord word, const std::string& requestor,
+                 const std::string& operation = "");
     Started pause(const Instance& instance, PathWord word, const std::string& requestor);
     Started resume(const Instance& instance, PathWord word, const std::string& requestor);
+    Started restart(const Instance& instance, PathWord word, const std::string& requestor);
+    RestartCalls restart_calls();
 
     // In the order of construction: each refers to some of those before it.
     InstanceServiceParts parts_;

@@ -71,7 +71,7 @@ TEST_CASE_METHOD(PauseFixture, "only what runs is paused, once, and takes no com
     CHECK(refusal_of(id, "paused") == "pausing a container that is stopped not allowed");
     CHECK(refusal_of(booting(), "paused") == "pausing a container that is started not allowed");
     CHECK(refusal_of(id, "frozen") ==
-          "argument desired_status is invalid: must be running, paused or stopped");
+          "argument desired_status is invalid: must be running, paused, stopped or restarted");
 }
 
 TEST_CASE_METHOD(PauseFixture, "a paused instance is stopped, and runs when it is started again") {

@@ -16,17 +16,13 @@ const nameOf = (record) => record.name || record.id;
 function requests({ record, begin }) {
     const change = (title, body, done) => begin(title, (progress) => run('PATCH', `/1.0/instances/${record.id}`, body, progress), done);
     const status = (title, wanted, done) => change(title, { desired_status: wanted }, done);
-    // Two requests; the second one follows even when the page is left meanwhile.
-    const restart = async ({ onProgress }) => {
-        for (const wanted of ['stopped', 'running']) await run('PATCH', `/1.0/instances/${record.id}`, { desired_status: wanted }, { onProgress });
-    };
     return {
         start: async () => (record.status !== 'error' || await ask('Start a failed instance?', 'Starting it drops its stored logs.', 'Start'))
             && status('Starting', 'running', 'It runs.'),
         resume: () => status('Resuming', 'running', 'It goes on.'),
         pause: () => status('Pausing', 'paused', 'It is paused.'),
         stop: async () => await ask(`Stop ${nameOf(record)}?`, 'Its programs end; its disk stays.', 'Stop') && status('Stopping', 'stopped', 'It is stopped.'),
-        restart: async () => await ask(`Restart ${nameOf(record)}?`, 'Its programs end, then it starts again.', 'Restart') && begin('Restarting', restart, 'It runs again.'),
+        restart: async () => await ask(`Restart ${nameOf(record)}?`, 'Its programs end, then it starts again.', 'Restart') && status('Restarting', 'restarted', 'It runs again.'),
         protect: (wanted) => change(wanted ? 'Protecting' : 'Unprotecting', { config: { security: { delete_protected: wanted } } },
             wanted ? 'It cannot be deleted now.' : 'It can be deleted now.'),
         remove: (force) => begin('Deleting', (progress) => run('DELETE', `/1.0/instances/${record.id}`, { force }, progress), `${nameOf(record)} is deleted.`)
