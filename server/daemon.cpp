@@ -11,6 +11,7 @@
 #include "libsvc/base/failpoint.h"
 #include "libsvc/management/management_service.h"
 #include "libsvc/services/nodes/local_node.h"
+#include "libsvc/services/trust/log_for_admins.h"
 #include "server/audit/audited_requests.h"
 #include "server/blob_choice.h"
 #include "server/cluster/api_addresses.h"
@@ -67,7 +68,9 @@ std::vector<Route> api_and_console(const Services& services) {
     return routes;
 }
 
+// Every viewer gets the events. Admins have the audit.
 void publish_log(EventBus& events, log::Level level, std::string_view message, const log::Fields& fields) {
+    if (std::ranges::find(fields, for_admins) != fields.end()) return;
     Json context = Json::object();
     for (const auto& [key, value] : fields) context.set(key, value);
     events.publish(EventType::logging, Json::object({{"message", message},

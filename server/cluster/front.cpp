@@ -2,6 +2,7 @@
 
 #include "server/cluster/local_reads.h"
 #include "server/http/response.h"
+#include "server/http/session_cookie.h"
 
 namespace svc::server {
 
@@ -38,7 +39,8 @@ Front::~Front() {
 bool Front::is_served_here(const Request& request) const {
     if (!is_local_read(request) || is_own_read(request)) return is_local_read(request);
     const auto identity = parts_.authenticator.identify(request);
-    return !identity || !identity->session || !parts_.sessions.use_is_due(*identity->session);
+    return !identity || !identity->session || !is_use(request) ||
+           !parts_.sessions.use_is_due(*identity->session);
 }
 
 HttpService& Front::before(HttpService& inner) {

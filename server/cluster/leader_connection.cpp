@@ -8,6 +8,7 @@
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "server/cluster/client_identity.h"
+#include "server/http/session_cookie.h"
 
 namespace svc::server {
 
@@ -70,6 +71,7 @@ Headers LeaderConnection::headers_for(const Request& request) const {
     for (const auto& [name, value] : request.headers)
         if (!is_of_connection(name) && !is_of_handshake(name) && !is_between_managers(name))
             headers.add(name, value);
+    if (const std::string key = session_key(request); !key.empty()) headers.set(session_key_header, key);
     headers.set(client_host_header, request.headers.get("Host"));
     add_client(headers, *request.peer, leadership_.membership().self().name);
     return headers;

@@ -79,7 +79,7 @@ void Middleware::adapt(const Request& request, RequestPlan& plan) {
     if (plan.open_upload) plan.max_body = parts_.max_upload;
     if (plan.dispatch == Dispatch::on_slow_pool) plan.pool = parts_.slow_workers;
     const auto identity = parts_.authenticator.identify(request);
-    if (identity && identity->session && parts_.used) parts_.used(*identity->session);
+    if (identity && identity->session && parts_.used && is_use(request)) parts_.used(*identity->session);
     const bool trusted = identity.has_value();
     if (!trusted) {
         plan.max_body = std::min(plan.max_body, max_untrusted_body);

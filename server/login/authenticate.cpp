@@ -3,6 +3,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/net/socket/network_of.h"
 #include "libsvc/services/instances/instance_service.h"
+#include "libsvc/services/trust/session_keys.h"
 #include "server/login/session_cookie.h"
 
 namespace svc::server {
@@ -34,9 +35,16 @@ bool Authenticator::is_manager(const Peer& peer) const {
     return !fingerprint.empty() && peer.certificate->fingerprint == fingerprint;
 }
 
+// The cookie alone may have come from another port of this host.
+bool Authenticator::is_proven(const BrowserSession& session, const Request& request) const {
+    if (is_key_of(session, session_key(request))) return true;
+    const std::string ticket = request.method == Method::get ? request.query_value("ticket") : "";
+    return !ticket.empty() && questions_.sessions->takes_ticket(session, request.path, ticket);
+}
+
 std::optional<Identity> Authenticator::by_session(const Request& request) const {
     auto shown = session(session_secret(request));
-    if (!shown) return {};
+    if (!shown || !is_proven(*shown, request)) return {};
     return Identity{shown->role, shown->name, "session=" + shown->name, shown->certificate, shown};
 }
 
@@ -100,9 +108,16 @@ bool Authenticator::lost_trust(const Peer& peer) const {
     return !now || *now < parse_role(note.substr(0, space));
 }
 
+void Authenticator::refuse_stranger(const Request& request) const {
+    throw Error(ErrorCode::forbidden,
+                session(session_secret(request))
+                    ? "Not Authorized: the cookie of a session counts with its key alone"
+                    : "Not Authorized");
+}
+
 void Authenticator::require(Role role, const Request& request) const {
     const auto identity = identify(request);
-    if (!identity) throw Error(ErrorCode::forbidden, "Not Authorized");
+    if (!identity) refuse_stranger(request);
     if (identity->role >= role) return;
     throw Error(ErrorCode::forbidden, "Not Authorized: this needs the role " + std::string(to_text(role)) +
                                           ", and " + identity->name + " has " +

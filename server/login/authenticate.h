@@ -57,10 +57,11 @@ class Authenticator {
   public:
     explicit Authenticator(TrustQuestions questions) : questions_(std::move(questions)) {}
 
-    // The client of a request: by the local socket, by the session whose cookie it shows over TLS, or by its
-    // certificate, in this order. Nothing: it is not trusted. Notes in Peer::granted what may be lost.
+    // The client of a request: by the local socket, by the session whose cookie and key it shows over TLS, or
+    // by its certificate, in this order. Nothing: it is not trusted. Notes in Peer::granted what may be lost.
     std::optional<Identity> identify(const Request& request) const;
-    std::shared_ptr<const BrowserSession> session(std::string_view secret) const;  // null: there is none
+    // The session of a cookie, which alone lets nobody in. Null: there is none.
+    std::shared_ptr<const BrowserSession> session(std::string_view secret) const;
     Trust trust(const Request& request) const;
     Trust trust(const Peer& peer) const;      // by what the connection itself shows
     bool is_manager(const Peer& peer) const;  // of this cluster, on the listener for them
@@ -74,6 +75,8 @@ class Authenticator {
 
   private:
     std::optional<Identity> look_up(const Request& request) const;
+    bool is_proven(const BrowserSession& session, const Request& request) const;
+    [[noreturn]] void refuse_stranger(const Request& request) const;
     std::optional<Identity> by_session(const Request& request) const;
     std::optional<Identity> by_certificate(const Peer& peer) const;
     std::optional<Role> role_now(const Peer& peer, const std::string& session) const;

@@ -1,5 +1,6 @@
 #include "server/login/session_cookie.h"
 
+#include "libsvc/base/strings.h"
 #include "server/login/cookies.h"
 
 namespace svc::server {
@@ -7,6 +8,7 @@ namespace svc::server {
 namespace {
 
 constexpr std::size_t secret_digits = 64;  // others are looked up by nobody
+constexpr std::string_view key_protocol = "svc-session-key.";
 constexpr std::string_view cookie_attributes = "; Path=/; Secure; HttpOnly; SameSite=Strict";
 
 // The secret of "name=value" if that is the session's cookie; "" of others.
@@ -34,6 +36,19 @@ std::string ended_session_cookie() {
 std::string session_secret(const Request& request) {
     std::string secret = cookie_of(request, session_cookie_name);
     return secret.size() == secret_digits ? secret : std::string();
+}
+
+std::string session_key(const Request& request) {
+    if (const std::string* const key = request.headers.find(session_key_header)) return *key;
+    for (const std::string& part : split(request.headers.get("Sec-WebSocket-Protocol"), ',')) {
+        const std::string_view protocol = trim(part);
+        if (protocol.starts_with(key_protocol)) return std::string(protocol.substr(key_protocol.size()));
+    }
+    return {};
+}
+
+bool is_use(const Request& request) {
+    return !request.wants_websocket() && !request.headers.find("X-Svc-Background");
 }
 
 std::string opened_secret(const Response& response) {

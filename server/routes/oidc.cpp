@@ -2,6 +2,7 @@
 // leads it to another page.
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/net/socket/network_of.h"
 #include "server/http/refusal.h"
 #include "server/login/cookies.h"
@@ -72,8 +73,15 @@ Response lead_to_provider(const BegunLogin& begun) {
     return response;
 }
 
+// Where the provider knows the user, a login replaces without a question who one is here.
+bool is_begun_elsewhere(const Request& request) {
+    const std::string site = request.headers.get("Sec-Fetch-Site");
+    return iequals(site, "cross-site") || iequals(site, "same-site");
+}
+
 Response begin_login(const Services& services, const Request& request) {
     check_listener(request);
+    if (is_begun_elsewhere(request)) return login_error("another site has begun this login: begin it here");
     OidcLogin& oidc = services.management.oidc();
     const std::string callback = "https://" + request.headers.get("Host") + std::string(callback_path);
     const std::string return_to = request.query_value("return");
@@ -92,12 +100,18 @@ LoginAnswer answer_of(const Request& request) {
             request.query_value("iss"), request.query_value("error")};
 }
 
-Response logged_in(const EndedLogin& login, BrowserSessionService& sessions, BrowserPlace place,
-                   const std::string& former) {
+// The key is behind `#`, which is in no log and no Referer; the page takes it out of its address.
+std::string page_with(const std::string& key, const std::string& return_to) {
+    const std::size_t place = return_to.find('#');
+    const std::string back = place == std::string::npos ? "" : percent_encode(return_to.substr(place));
+    return "/ui/#session-key=" + key + "&return=" + back;
+}
+
+// The cookie of a former session is Strict: the browser does not send it on its way back from the provider.
+Response logged_in(const EndedLogin& login, BrowserSessionService& sessions, BrowserPlace place) {
     const OpenedSession opened =
         sessions.open(LoginMethod::oidc, {login.user.name, login.user.role, ""}, std::move(place));
-    sessions.end_former(former);
-    Response response = lead_to(303, login.return_to);
+    Response response = lead_to(303, page_with(opened.key, login.return_to));
     response.headers.add("Set-Cookie", session_cookie(opened.secret));
     response.headers.add("Set-Cookie", login_cookie("", Duration::zero()));
     return response;
@@ -108,11 +122,9 @@ Response end_login(const Services& services, const Request& request) {
     OidcLogin& oidc = services.management.oidc();
     BrowserSessionService& sessions = services.management.sessions();
     const BrowserPlace place{request.peer->address, request.headers.get("User-Agent")};
-    return on_login_thread(
-        oidc, place.address,
-        [&oidc, &sessions, place, answer = answer_of(request), former = session_secret(request)] {
-            return logged_in(oidc.end(answer), sessions, place, former);
-        });
+    return on_login_thread(oidc, place.address, [&oidc, &sessions, place, answer = answer_of(request)] {
+        return logged_in(oidc.end(answer), sessions, place);
+    });
 }
 
 }  // namespace

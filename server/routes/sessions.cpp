@@ -63,7 +63,8 @@ std::optional<Time> end_of(const Identity& caller, const Request& request) {
 
 Response make_link(const Services& services, const Request& request) {
     const Identity caller = identity_of(services, request);
-    LinkGrant maker{caller.name, caller.role, caller.certificate, end_of(caller, request)};
+    LinkGrant maker{caller.name, caller.role, caller.certificate, end_of(caller, request),
+                    caller.session ? caller.session->id : ""};
     const IssuedLink link = services.management.sessions().invite(
         LinkRequest::from_json(optional_json_body(request)), std::move(maker));
     std::vector<std::string> urls = pages_for(services, request);
@@ -79,14 +80,26 @@ Response open_session(const Services& services, const Request& request) {
     const std::string link = JsonFields(body).require_string("link");
     if (request.peer->listener != tls_listener)
         throw Error(ErrorCode::invalid_argument, "a session is opened over TLS");
+    const auto caller = services.authenticator.identify(request);
     const OpenedSession opened = services.management.sessions().follow(
-        link, {request.peer->address, request.headers.get("User-Agent")});
-    services.management.sessions().end_former(session_secret(request));
+        link, {request.peer->address, request.headers.get("User-Agent")},
+        caller ? caller->session.get() : nullptr);
     Json record = to_json(*opened.session);
     record.set("current", true);
+    record.set("key", opened.key);
     Response response = sync(record);
     response.headers.set("Set-Cookie", session_cookie(opened.secret));
     return response;
+}
+
+// A browser that navigates sends no key: a ticket lets it download one path.
+Response make_ticket(const Services& services, const Request& request) {
+    const Identity caller = identity_of(services, request);
+    if (!caller.session) throw Error(ErrorCode::invalid_argument, "tickets are for sessions");
+    const Json body = json_body(request);
+    const IssuedTicket ticket =
+        services.management.sessions().ticket(*caller.session, JsonFields(body).require_string("path"));
+    return sync(Json::object({{"ticket", ticket.text}, {"expires_at", to_unix_seconds(ticket.expires_at)}}));
 }
 
 // Sessions of others are not there for a client that is no admin.
@@ -119,6 +132,7 @@ std::vector<Route> session_routes(const Services& services) {
         {Method::get, all, viewer, on_pool, "sessions", call(list_sessions)},
         {Method::post, all, everyone, on_pool, "sessions", call(open_session)},
         {Method::post, all + "/links", viewer, on_pool, "session_links", call(make_link)},
+        {Method::post, all + "/tickets", viewer, on_pool, "session_tickets", call(make_ticket)},
         {Method::delete_, all + "/{id}", viewer, on_pool, "session", call(end_session)},
     };
 }

@@ -123,6 +123,9 @@ TEST_CASE("a browser that has logged in at one manager is logged in at all of th
         const Target target = managers.tls_target(asked);
         Headers headers;
         headers.set("Cookie", set.substr(0, set.find(';')));
+        // As a WebSocket of a page shows it, and to any manager.
+        headers.set("Sec-WebSocket-Protocol",
+                    "svc, svc-session-key." + opened.metadata().at("key").as_string());
         headers.set("Origin", "https://" + target.host + ":" + std::to_string(target.port));
         return headers;
     };

@@ -252,6 +252,11 @@ class Story:
                 value = value[int(part)] if isinstance(value, list) else value[part]
             self.bound[sample] = value.rsplit("/", 1)[-1]
 
+    def bind_headers(self, example, headers):
+        """Of a cookie its name and value alone."""
+        for sample, name in example.get("binds_headers", {}).items():
+            self.bound[sample] = headers[name].split(";")[0]
+
     def find_operation(self, method, url):
         """The documented operation of a request: written segments win over parameters."""
         parts = url.split("?")[0].split("/")
@@ -321,9 +326,11 @@ class Story:
     def execute(self, example):
         self.executed += 1
         try:
-            answer = self.check_answer(example, *self.send(example))
+            status, headers, content = self.send(example)
+            answer = self.check_answer(example, status, headers, content)
             if answer is not None:
                 self.bind(example, answer)
+                self.bind_headers(example, headers)
                 self.settle(example, answer)
         except (Fault, KeyError, IndexError, ValueError) as fault:
             raise Fault(f"{example['request']} ({example.get('name', '')}): {fault!r}") from fault

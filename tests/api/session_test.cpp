@@ -1,8 +1,11 @@
-// Browsers that are logged in: links, cookies, roles, ends, and pages of other origins.
+// Browsers that are logged in: links, cookies and keys, roles, ends, and pages of other origins.
 #include <catch2/catch.hpp>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/net/websocket/websocket_client.h"
+#include "server/http/session_cookie.h"
 #include "tests/support/eventually.h"
 #include "tests/support/test_daemon.h"
 
@@ -18,6 +21,7 @@ struct SessionSetup {
     TestDaemon daemon;
     ApiCaller& api = daemon.api();
     ApiCaller browser{daemon.tls_target()};
+    std::map<std::string, std::string> keys;  // by cookie
     const std::string origin =
         "https://" + daemon.tls_target().host + ":" + std::to_string(daemon.tls_target().port);
 
@@ -30,12 +34,20 @@ struct SessionSetup {
     std::string log_in(const char* role = "admin", const char* name = "alice") {
         const ApiReply opened = browser.post("/1.0/sessions", link_body(link(role, name)));
         REQUIRE(opened.status == 200);
-        const std::string cookie = opened.headers.get("Set-Cookie");
-        return cookie.substr(0, cookie.find(';'));
+        return keep(opened);
+    }
+    // The value of the header Cookie of a session that is opened, whose key with() adds from now on.
+    std::string keep(const ApiReply& opened) {
+        const std::string set = opened.headers.get("Set-Cookie");
+        const std::string cookie = set.substr(0, set.find(';'));
+        keys[cookie] = opened.metadata().at("key").as_string();
+        return cookie;
     }
     Headers with(const std::string& cookie, bool own_page = true) const {
         Headers headers;
         headers.set("Cookie", cookie);
+        const auto key = keys.find(cookie);
+        if (key != keys.end()) headers.set("X-Svc-Session-Key", key->second);
         if (own_page) headers.set("Origin", origin);
         return headers;
     }
@@ -98,7 +110,9 @@ TEST_CASE_METHOD(SessionSetup, "a session has the role of its link") {
     CHECK(call(Method::post, "/1.0/instances", log_in("operator"), "{}").status == 400);
     CHECK(get("/1.0/instances", cookie + "0").status == 403);
     CHECK(get("/1.0/instances", "__Host-svc-session=").status == 403);
-    CHECK(get("/1.0/instances", "a=b; " + cookie + "; c=d").status == 200);
+    const std::string among_others = "a=b; " + cookie + "; c=d";
+    keys[among_others] = keys.at(cookie);
+    CHECK(get("/1.0/instances", among_others).status == 200);
 }
 
 TEST_CASE_METHOD(SessionSetup, "passwords of proxies are for admins") {
@@ -153,6 +167,121 @@ TEST_CASE_METHOD(SessionSetup, "users see and end their own sessions, admins all
     CHECK(api.remove("/1.0/sessions/current").error() == "session not found");
 }
 
+TEST_CASE_METHOD(SessionSetup, "a cookie counts with its own key alone") {
+    const std::string cookie = log_in("admin"), others = log_in("admin", "bob");
+    const char* const refusal = "Not Authorized: the cookie of a session counts with its key alone";
+    Headers headers;
+    headers.set("Cookie", cookie);
+    headers.set("Origin", origin);
+    const auto ask = [&](Method method, const char* path) {
+        return browser.call(method, path, method == Method::post ? "{}" : "", headers);
+    };
+    for (const std::string& key : {std::string(), std::string("wrong"), keys.at(others)}) {
+        INFO(key);
+        if (!key.empty()) headers.set("X-Svc-Session-Key", key);
+        CHECK(ask(Method::get, "/1.0").metadata().at("auth") == Json("guest"));
+        CHECK(ask(Method::get, "/1.0/config").error() == refusal);
+        CHECK(ask(Method::post, "/1.0/sessions/links").error() == refusal);
+        CHECK_THROWS_AS(WebSocketClient(daemon.tls_target(), "/1.0/events", headers), Error);
+    }
+    headers.set("X-Svc-Session-Key", keys.at(cookie));
+    CHECK(ask(Method::get, "/1.0/config").status == 200);
+}
+
+TEST_CASE_METHOD(SessionSetup, "a key counts with its own cookie alone, and is told once") {
+    const std::string cookie = log_in();
+    Headers headers;
+    headers.set("X-Svc-Session-Key", keys.at(cookie));
+    CHECK(browser.call(Method::get, "/1.0/config", "", headers).error() == "Not Authorized");
+    CHECK(api.get("/1.0/sessions").text.find(keys.at(cookie)) == std::string::npos);
+    CHECK(only_session().find("key_hash") == nullptr);
+}
+
+TEST_CASE_METHOD(SessionSetup, "a page hands its key to a WebSocket as a subprotocol") {
+    const std::string cookie = log_in();
+    Headers headers;
+    headers.set("Cookie", cookie);
+    headers.set("Origin", origin);
+    headers.set("Sec-WebSocket-Protocol", "svc, svc-session-key." + keys.at(cookie));
+    CHECK_NOTHROW(WebSocketClient(daemon.tls_target(), "/1.0/events", headers));
+    headers.set("Sec-WebSocket-Protocol", "svc, svc-session-key.wrong");
+    CHECK_THROWS_AS(WebSocketClient(daemon.tls_target(), "/1.0/events", headers), Error);
+}
+
+TEST_CASE_METHOD(SessionSetup, "a ticket downloads one path with the cookie it was made for") {
+    const std::string alice = log_in("viewer"), bob = log_in("viewer", "bob");
+    const ApiReply made = call(Method::post, "/1.0/sessions/tickets", alice, R"({"path":"/1.0/config"})");
+    REQUIRE(made.status == 200);
+    const std::string query = "?ticket=" + percent_encode(made.metadata().at("ticket").as_string());
+    const auto navigate = [&](Method method, const std::string& path, const std::string& cookie) {
+        Headers headers;
+        if (!cookie.empty()) headers.set("Cookie", cookie);
+        headers.set("Origin", origin);
+        return browser.call(method, path, "", headers).status;
+    };
+    CHECK(navigate(Method::get, "/1.0/config" + query, alice) == 200);
+    CHECK(navigate(Method::get, "/1.0/nodes" + query, alice) == 403);
+    CHECK(navigate(Method::patch, "/1.0/config" + query, alice) == 403);
+    CHECK(navigate(Method::get, "/1.0/config" + query, bob) == 403);
+    CHECK(navigate(Method::get, "/1.0/config" + query, "") == 403);
+    CHECK(navigate(Method::get, "/1.0/config" + query + "0", alice) == 403);
+    CHECK(call(Method::delete_, "/1.0/sessions/current", alice).status == 200);
+    CHECK(navigate(Method::get, "/1.0/config" + query, alice) == 403);
+    CHECK(call(Method::post, "/1.0/sessions/tickets", bob, "{}").error() == "path is required");
+    CHECK(api.post("/1.0/sessions/tickets", Json::object({{"path", "/1.0"}})).error() ==
+          "tickets are for sessions");
+}
+
+TEST_CASE_METHOD(SessionSetup, "a session's end ends what it has made") {
+    const std::string cookie = log_in("admin");
+    const auto invite = [&](const std::string& from) {
+        const ApiReply made = call(Method::post, "/1.0/sessions/links", from, R"({"role":"viewer"})");
+        return link_body(made.metadata().at("secret").as_string());
+    };
+    const std::string child = keep(browser.post("/1.0/sessions", invite(cookie)));
+    const std::string grandchild = keep(browser.post("/1.0/sessions", invite(child)));
+    const Json open = invite(cookie), others = link_body(link("viewer", "bob"));
+    CHECK(call(Method::delete_, "/1.0/sessions/current", cookie).status == 200);
+    CHECK(get("/1.0/instances", child).status == 403);
+    CHECK(get("/1.0/instances", grandchild).status == 403);
+    CHECK(browser.post("/1.0/sessions", open).error() == "Not Authorized");
+    CHECK(browser.post("/1.0/sessions", others).status == 200);
+}
+
+TEST_CASE_METHOD(SessionSetup, "a browser that follows its own link goes on with the new session") {
+    const std::string former = log_in("admin");
+    const ApiReply made = call(Method::post, "/1.0/sessions/links", former, R"({"role":"viewer"})");
+    const std::string cookie = keep(call(Method::post, "/1.0/sessions", former,
+                                         link_body(made.metadata().at("secret").as_string()).dump()));
+    CHECK(get("/1.0/instances", former).status == 403);
+    CHECK(get("/1.0", cookie).metadata().at("auth_role") == Json("viewer"));
+}
+
+TEST_CASE_METHOD(SessionSetup, "viewers hear of no logins") {
+    const std::string cookie = log_in("viewer");
+    WebSocketClient events(daemon.tls_target(), "/1.0/events?type=logging", with(cookie));
+    const log::Level former = log::level();
+    log::set_level(log::Level::info);
+    log_in("admin", "chief");
+    browser.post("/1.0/sessions", link_body("guess"));
+    log::info("the last line");
+    log::set_level(former);
+    const auto first = events.receive(long_wait);
+    REQUIRE(first);
+    CHECK(Json::parse(first->data).at("metadata").at("message") == Json("the last line"));
+}
+
+TEST_CASE("what a page asks and connects by itself is no use of a session") {
+    Request request;
+    CHECK(server::is_use(request));
+    request.headers.set("X-Svc-Background", "1");
+    CHECK_FALSE(server::is_use(request));
+    Request socket;
+    socket.headers.set("Connection", "Upgrade");
+    socket.headers.set("Upgrade", "websocket");
+    CHECK_FALSE(server::is_use(socket));
+}
+
 TEST_CASE_METHOD(SessionSetup, "logging out ends the session and its WebSockets") {
     const std::string cookie = log_in();
     WebSocketClient events(daemon.tls_target(), "/1.0/events?type=lifecycle", with(cookie));
@@ -183,8 +312,7 @@ TEST_CASE_METHOD(SessionSetup, "a browser that logs in again has one session") {
     CHECK(only_session().at("id") == opened.metadata().at("id"));
     CHECK(get("/1.0/instances", former).status == 403);
     // A wrong link ends nothing.
-    const std::string set = opened.headers.get("Set-Cookie");
-    const std::string cookie = set.substr(0, set.find(';'));
+    const std::string cookie = keep(opened);
     CHECK(call(Method::post, "/1.0/sessions", cookie, link_body("guess").dump()).status == 403);
     CHECK(get("/1.0/instances", cookie).status == 200);
 }
@@ -210,9 +338,7 @@ TEST_CASE_METHOD(SessionSetup, "a session ends with the trust in the certificate
     daemon.trust(keys);
     ApiCaller owner(daemon.tls_target(keys));
     const Json made = owner.post("/1.0/sessions/links", Json::object()).metadata();
-    const std::string set =
-        browser.post("/1.0/sessions", link_body(made.at("secret").as_string())).headers.get("Set-Cookie");
-    const std::string cookie = set.substr(0, set.find(';'));
+    const std::string cookie = keep(browser.post("/1.0/sessions", link_body(made.at("secret").as_string())));
     CHECK(get("/1.0", cookie).metadata().at("auth_role") == Json("admin"));
     CHECK(api.patch(url, Json::object({{"role", "viewer"}})).status == 200);
     CHECK(get("/1.0", cookie).metadata().at("auth_role") == Json("viewer"));
@@ -226,14 +352,15 @@ TEST_CASE_METHOD(SessionSetup, "a session ends with the trust in the certificate
 namespace {
 
 struct OriginSetup : SessionSetup {
-    KeyPair keys = make_key_pair(daemon.path(), "client");
+    KeyPair certificate = make_key_pair(daemon.path(), "client");
     std::string cookie = log_in();
 
     ApiReply ask(Method method, const char* name, const std::string& value, bool with_cookie) {
         Headers headers;
         if (*name != '\0') headers.set(name, value);
         if (with_cookie) headers.set("Cookie", cookie);
-        ApiCaller caller(daemon.tls_target(keys));
+        if (with_cookie) headers.set("X-Svc-Session-Key", keys.at(cookie));
+        ApiCaller caller(daemon.tls_target(certificate));
         return caller.call(method, "/1.0/instances", method == Method::post ? "{}" : "", headers);
     }
 };
@@ -241,7 +368,7 @@ struct OriginSetup : SessionSetup {
 }  // namespace
 
 TEST_CASE_METHOD(OriginSetup, "pages of other origins change nothing, by cookie or by certificate") {
-    daemon.trust(keys);
+    daemon.trust(certificate);
     const std::string elsewhere = "requests of pages of another origin are refused: 'https://evil.example'";
     for (const bool by_cookie : {true, false}) {
         INFO(by_cookie);

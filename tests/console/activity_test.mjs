@@ -15,7 +15,7 @@ before(async () => {
 after(() => world.close());
 
 // As a client does that does not wait.
-const send = (page, method, path, body) => page.evaluate(async ([verb, url, content]) => (await fetch(url, { method: verb, body: JSON.stringify(content) })).status, [method, path, body]);
+const send = (page, method, path, body) => page.evaluate(async ([verb, url, content]) => (await fetch(url, { method: verb, body: JSON.stringify(content), headers: { 'X-Svc-Session-Key': localStorage.getItem('svc-session-key') ?? '' } })).status, [method, path, body]);
 const isLive = (page) => page.getByText('live', { exact: true }).waitFor();  // what happens before is not told
 const rows = (page) => page.getByRole('list', { name: 'Events' }).getByRole('listitem');
 

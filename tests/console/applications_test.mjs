@@ -62,7 +62,7 @@ test('a version is revoked, published and exported', async () => {
     assert.equal(application('game').versions['0'].published, false);
     await page.getByRole('button', { name: 'Publish' }).click();
     await page.getByRole('button', { name: 'Revoke' }).waitFor();
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export' }).click()]);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()]);
     assert.deepEqual([...readFileSync(await download.path()).subarray(0, 2)], [0x1f, 0x8b]);
 });
 

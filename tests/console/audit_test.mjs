@@ -23,7 +23,7 @@ test('what was changed before is listed, and what is changed now comes', async (
 });
 
 test('what was refused is told with the reason, and hostile paths are text', async () => {
-    await page.evaluate(() => fetch('/1.0/images/<img src=x onerror=alert(1)>', { method: 'DELETE', body: '{}' }));
+    await page.evaluate(() => fetch('/1.0/images/<img src=x onerror=alert(1)>', { method: 'DELETE', body: '{}', headers: { 'X-Svc-Session-Key': localStorage.getItem('svc-session-key') ?? '' } }));
     await page.getByLabel('Only what was refused').check();
     await page.getByRole('cell', { name: 'image not found' }).waitFor();
     assert.equal(await rows().count(), 0);

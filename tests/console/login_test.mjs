@@ -1,7 +1,7 @@
 // Logging in and out: one-use links, sessions that end, roles, and pages of other origins.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:https';
+import { createServer, get } from 'node:https';
 import { after, before, test } from 'node:test';
 import { reload } from './ways.mjs';
 import { barriers, World } from './world.mjs';
@@ -19,9 +19,30 @@ const link = (role) => placeOf(world.ctl('ui', '--print', ...(role ? ['--role', 
 const overview = (page) => page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
 const loginIsShown = (page) => page.getByRole('button', { name: 'Log in' }).waitFor();
 const ask = (page, method, path, body) => page.evaluate(async (request) => {
-    const answer = await fetch(request.path, { method: request.method, body: request.body && JSON.stringify(request.body), headers: { 'Content-Type': 'application/json' } });
+    const headers = { 'Content-Type': 'application/json', 'X-Svc-Session-Key': localStorage.getItem('svc-session-key') ?? '' };
+    const answer = await fetch(request.path, { method: request.method, body: request.body && JSON.stringify(request.body), headers });
     return { status: answer.status, text: await answer.text() };
 }, { method, path, body });
+
+// What a program behind another port of the same host gets: it keeps the cookies of whoever opens its page.
+async function neighbour() {
+    const seen = [];
+    const server = createServer({ key: readFileSync(world.key), cert: readFileSync(world.certificate) }, (request, answer) => {
+        seen.push(request.headers.cookie ?? '');
+        answer.setHeader('Content-Type', 'text/html');
+        answer.end('<title>elsewhere</title>');
+    });
+    await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+    return { seen, url: `https://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}
+
+// A request of no browser, which may say whatever it likes.
+const askAlone = (path, headers) => new Promise((resolve, reject) => {
+    get(`${world.url}${path}`, { headers, rejectUnauthorized: false, agent: false }, (answer) => {
+        answer.resume();
+        answer.on('end', () => resolve(answer.statusCode));
+    }).on('error', reject);
+});
 
 async function logIn(role) {
     const page = await world.open({ certificate: false, place: link(role) });
@@ -143,19 +164,15 @@ test('an operator launches, and does not configure', async () => {
 test('a page of another origin changes nothing and hears nothing, with the cookie', async () => {
     const page = await logIn();
     const own = await page.evaluate(() => new Promise((resolve) => {
-        const socket = new WebSocket(`wss://${location.host}/1.0/events`);
+        const socket = new WebSocket(`wss://${location.host}/1.0/events`, ['svc', `svc-session-key.${localStorage.getItem('svc-session-key')}`]);
         socket.onopen = () => resolve(true);
         socket.onclose = () => resolve(false);
     }));
     assert.equal(own, true);
-    const elsewhere = createServer({ key: readFileSync(world.key), cert: readFileSync(world.certificate) }, (request, answer) => {
-        answer.setHeader('Content-Type', 'text/html');
-        answer.end('<title>elsewhere</title>');
-    });
-    await new Promise((resolve) => { elsewhere.listen(0, '127.0.0.1', resolve); });
+    const elsewhere = await neighbour();
     try {
         const other = await page.context().newPage();
-        await other.goto(`https://127.0.0.1:${elsewhere.address().port}/`);
+        await other.goto(elsewhere.url);
         const heard = await other.evaluate(async (url) => {
             await fetch(`${url}/1.0/certificates/tokens`, { method: 'POST', mode: 'no-cors', credentials: 'include', body: '{"name":"thief"}' });
             return new Promise((resolve) => {
@@ -170,5 +187,67 @@ test('a page of another origin changes nothing and hears nothing, with the cooki
     } finally {
         elsewhere.close();
     }
+    await page.context().close();
+});
+
+test('a program behind another port of the host gets the cookie, and can do nothing with it', async () => {
+    const page = await logIn();
+    const elsewhere = await neighbour();
+    try {
+        const [other] = await Promise.all([page.context().waitForEvent('page'), page.evaluate((url) => {
+            const link = Object.assign(document.createElement('a'), { href: url, target: '_blank', rel: 'noreferrer noopener' });
+            document.body.append(link);
+            link.click();
+        }, elsewhere.url)]);
+        await other.waitForLoadState();
+        const stolen = elsewhere.seen.find((cookie) => cookie.includes('__Host-svc-session='));
+        assert.ok(stolen, 'the browser has sent the cookie');
+        for (const path of ['/1.0/config', '/1.0/instances', '/1.0/sessions', '/1.0/certificates']) assert.equal(await askAlone(path, { Cookie: stolen }), 403, path);
+        const key = await page.evaluate(() => localStorage.getItem('svc-session-key'));
+        assert.equal(await askAlone('/1.0/config', { Cookie: stolen, 'X-Svc-Session-Key': key }), 200);
+        assert.equal(await other.evaluate(() => localStorage.getItem('svc-session-key')), null);
+    } finally {
+        elsewhere.close();
+    }
+    await page.context().close();
+});
+
+test('tabs share a session, and downloads go by a ticket', async () => {
+    const page = await logIn();
+    const second = await page.context().newPage();
+    await second.goto(`${world.url}/ui/`);
+    await overview(second);
+    const id = world.json('application', 'list')[0].id;
+    await second.goto(`${world.url}/ui/#/applications/${id}/0`);
+    const [download] = await Promise.all([second.waitForEvent('download'), second.getByRole('button', { name: 'Export' }).click()]);
+    assert.equal(await download.failure(), null);
+    assert.match(download.url(), /\?ticket=/);
+    await page.context().close();
+});
+
+test('a key of another session in an address costs nobody the session', async () => {
+    const page = await logIn();
+    await page.goto('about:blank');
+    await page.goto(`${world.url}/ui/#session-key=0123456789abcdef&return=${encodeURIComponent('#/images')}`);
+    await page.getByRole('heading', { name: 'Images', level: 1 }).waitFor();
+    assert.equal(page.url().includes('session-key'), false);
+    await page.context().close();
+});
+
+test('what a page asks by itself is said to be no use of the session', async () => {
+    const page = await world.open({ certificate: false });
+    await page.clock.install();
+    await page.goto('about:blank');
+    await page.goto(`${world.url}/ui/${link()}`);
+    await overview(page);
+    const polled = () => page.waitForRequest(/metrics\/history/);
+    const [attended] = await Promise.all([polled(), page.clock.runFor(11_000)]);
+    assert.equal(attended.headers()['x-svc-background'], undefined);
+    await page.clock.runFor(61_000);
+    const [alone] = await Promise.all([polled(), page.clock.runFor(11_000)]);
+    assert.equal(alone.headers()['x-svc-background'], '1');
+    await page.mouse.click(1, 1);
+    const [back] = await Promise.all([polled(), page.clock.runFor(11_000)]);
+    assert.equal(back.headers()['x-svc-background'], undefined);
     await page.context().close();
 });

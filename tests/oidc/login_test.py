@@ -24,7 +24,9 @@ class NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class Browser:
-    """Keeps cookies, and follows a redirect when it is told to."""
+    """Keeps cookies and the key of its session, and follows a redirect when it is told to."""
+
+    key = ""
 
     def __init__(self):
         context = ssl.create_default_context()
@@ -37,7 +39,8 @@ class Browser:
         return self.call("GET", url, **options)
 
     def call(self, method, url, body=None, headers=None):
-        request = urllib.request.Request(url, None if body is None else json.dumps(body).encode(), headers or {}, method=method)
+        headers = {**(headers or {}), **({"X-Svc-Session-Key": self.key} if self.key else {})}
+        request = urllib.request.Request(url, None if body is None else json.dumps(body).encode(), headers, method=method)
         try:
             reply = self.opener.open(request, timeout=harness.PATIENCE)
         except urllib.error.HTTPError as error:
@@ -97,6 +100,14 @@ class LoginTest(unittest.TestCase):
     def log_in(self, user, path="/1.0/oidc/login"):
         return self.browser.get(self.at_provider(self.begin(path), user))
 
+    def page(self, reply):
+        """Where the page of a browser goes that has logged in, and takes its key out of the address."""
+        place = self.location(reply)
+        self.assertTrue(place.startswith("/ui/#session-key="), place)
+        given = urllib.parse.parse_qs(urllib.parse.urlsplit(place).fragment, keep_blank_values=True)
+        self.browser.key = given["session-key"][0]
+        return given["return"][0]
+
     def refusal(self, reply):
         """The text of a refused login, which has opened no session."""
         location = self.location(reply)
@@ -115,7 +126,8 @@ class LoginTest(unittest.TestCase):
 
     def test_an_admin_logs_in(self):
         reply = self.log_in("alice", "/1.0/oidc/login?return=/ui/%23/instances")
-        self.assertEqual(self.location(reply), "/ui/#/instances")
+        self.assertEqual(self.server()["auth"], "guest")  # the cookie alone
+        self.assertEqual(self.page(reply), "#/instances")
         session = self.browser.cookies()["__Host-svc-session"]
         self.assertTrue(session.secure and session.has_nonstandard_attr("HttpOnly"))
         self.assertNotIn("__Host-svc-login", self.browser.cookies())
@@ -126,7 +138,7 @@ class LoginTest(unittest.TestCase):
         self.assertEqual((mine["method"], mine["role"], mine["name"]), ("oidc", "admin", "alice@example.com"))
 
     def test_a_viewer_logs_in(self):
-        self.assertEqual(self.location(self.log_in("bob")), "/ui/")
+        self.assertEqual(self.page(self.log_in("bob")), "")
         self.assertEqual(self.server()["auth_role"], "viewer")
         self.assertEqual(self.browser.get(self.base + "/1.0/instances").status, 200)
         self.assertEqual(self.change().status, 403)
@@ -140,7 +152,7 @@ class LoginTest(unittest.TestCase):
             with self.subTest(client):
                 self.browser = Browser()
                 self.configure(client)
-                self.assertEqual(self.location(self.log_in("alice")), "/ui/")
+                self.assertEqual(self.page(self.log_in("alice")), "")
                 self.assertEqual(self.server()["auth_role"], "admin")
 
     def test_how_one_may_log_in_is_told(self):
@@ -163,7 +175,7 @@ class LoginTest(unittest.TestCase):
     def test_an_answer_counts_once(self):
         url = self.at_provider(self.begin(), "alice")
         kept = self.browser.cookies()["__Host-svc-login"]
-        self.assertEqual(self.location(self.browser.get(url)), "/ui/")
+        self.assertEqual(self.page(self.browser.get(url)), "")
         self.browser = Browser()
         self.browser.jar.set_cookie(kept)
         self.assertEqual(self.refusal(self.browser.get(url)), "OpenID provider answers with status 400: 'invalid_grant'")
@@ -188,6 +200,14 @@ class LoginTest(unittest.TestCase):
         self.assertEqual((refused["who"], refused["role"]), ("guest", ""))
         self.assertIn("has no role here", refused["error"])
         self.assertEqual((opened["who"], opened["role"], opened["error"]), ("alice@example.com", "admin", ""))
+
+    def test_a_login_that_another_site_begins_is_refused(self):
+        for site in ("cross-site", "same-site"):
+            reply = self.browser.get(self.base + "/1.0/oidc/login", headers={"Sec-Fetch-Site": site})
+            self.assertEqual(self.refusal(reply), "another site has begun this login: begin it here")
+        for site in ("same-origin", "none"):
+            reply = self.browser.get(self.base + "/1.0/oidc/login", headers={"Sec-Fetch-Site": site})
+            self.assertTrue(self.location(reply).startswith(self.provider.issuer))
 
     def test_a_login_leads_nowhere_else(self):
         for path in ("/ui/#login=secret", "//evil.example", "https://evil.example/", "/ui/../1.0"):

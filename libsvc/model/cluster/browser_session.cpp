@@ -10,7 +10,7 @@ namespace svc {
 
 namespace {
 
-constexpr int browser_session_schema = 1;
+constexpr int browser_session_schema = 5;  // older versions know no keys: the cookie alone would count
 constexpr std::size_t max_user_name = 100;
 
 constexpr std::array<EnumName<LoginMethod>, 2> login_methods{{
@@ -45,10 +45,12 @@ Json browser_session_to_store(const BrowserSession& session) {
     return Json::object({{"schema", browser_session_schema},
                          {"id", session.id},
                          {"secret_hash", session.secret_hash},
+                         {"key_hash", session.key_hash},
                          {"name", session.name},
                          {"role", to_text(session.role)},
                          {"method", to_text(session.method)},
                          {"certificate", session.certificate},
+                         {"parent", session.parent},
                          {"address", session.address},
                          {"user_agent", session.user_agent},
                          {"created_at", to_rfc3339(session.created_at)},
@@ -61,10 +63,12 @@ BrowserSession browser_session_from_store(const Json& stored) {
     BrowserSession session;
     session.id = fields.require_string("id");
     session.secret_hash = fields.require_string("secret_hash");
+    session.key_hash = fields.string("key_hash").value_or("");
     session.name = fields.require_string("name");
     session.role = parse_role(fields.require_string("role"));
     session.method = login_method_of(fields.require_string("method"));
     session.certificate = fields.string("certificate").value_or("");
+    session.parent = fields.string("parent").value_or("");
     session.address = fields.string("address").value_or("");
     session.user_agent = fields.string("user_agent").value_or("");
     session.created_at = from_rfc3339(fields.require_string("created_at"));

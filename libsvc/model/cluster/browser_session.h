@@ -16,12 +16,15 @@ std::string_view to_text(LoginMethod method);
 struct BrowserSession {
     std::string id;
     std::string secret_hash;  // SHA-256 of the cookie's value, lower-case hex; not in the API
-    std::string name;         // of the user: lists, operations and the audit have it
+    // SHA-256 of the key that the page has; likewise. "": of a version before there were keys; it has ended.
+    std::string key_hash;
+    std::string name;  // of the user: lists, operations and the audit have it
     Role role = Role::viewer;
     LoginMethod method = LoginMethod::link;
     // The certificate whose owner has made the link: the session ends with its trust, and may do no more than
     // it. "": the session depends on no certificate.
     std::string certificate;
+    std::string parent;      // id of the session that has made the link, and ends this one; "": none has
     std::string address;     // where the browser was when it logged in
     std::string user_agent;  // what it said it was
     Time created_at{};

@@ -6,6 +6,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/net/http/message_text.h"
 #include "libsvc/net/http/reply_head.h"
 
@@ -86,8 +87,16 @@ void ReplySender::check_upgrade() {
     if (connection_.share().websockets >= most)
         return x_.fail(ErrorCode::exhausted, "too many websockets at once");
     connection_.slot().raise(Standing::trusted);  // the service has taken the client in
+    name_subprotocol();
     x_.upgrade = true;
     x_.response.status = 101;
+}
+
+// Browsers take no answer that names none of the subprotocols that they have offered.
+void ReplySender::name_subprotocol() {
+    const auto offered = split(x_.request.headers.get("Sec-WebSocket-Protocol"), ',');
+    if (!offered.empty() && !trim(offered.front()).empty())
+        x_.response.headers.set("Sec-WebSocket-Protocol", std::string(trim(offered.front())));
 }
 
 ReplySender::Task<bool> ReplySender::send() {

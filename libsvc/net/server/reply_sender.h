@@ -24,6 +24,7 @@ class ReplySender {
   private:
     void replace_by_fault();
     void check_upgrade();
+    void name_subprotocol();
     Task<bool> send_whole();
     Task<bool> send_source();
     Task<bool> send_pieces(bool chunked, std::optional<std::uint64_t> length);

@@ -2,6 +2,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
+#include "libsvc/services/trust/log_for_admins.h"
 
 namespace svc {
 
@@ -27,7 +28,7 @@ void Admission::check_password(std::string_view password, std::string_view addre
     if (password.empty()) throw Error(ErrorCode::forbidden, "Bad password provided");
     const auto attempt = tries_.begin(address, TryLimit::Secret::password);
     if (config_.check_trust_password(password)) return attempt->was_right();
-    log::warning("wrong trust password", {{"address", std::string(address)}});
+    log::warning("wrong trust password", {{"address", std::string(address)}, for_admins});
     throw Error(ErrorCode::forbidden, "Bad password provided");
 }
 
@@ -35,7 +36,7 @@ Admitted Admission::use_token(const Json& token, std::string_view address, Batch
     const auto attempt = tries_.begin(address, TryLimit::Secret::token);
     const auto used = tokens_.use(token, together);
     if (!used) {
-        log::warning("wrong join token", {{"address", std::string(address)}});
+        log::warning("wrong join token", {{"address", std::string(address)}, for_admins});
         throw Error(ErrorCode::forbidden, "Not Authorized");
     }
     attempt->was_right();

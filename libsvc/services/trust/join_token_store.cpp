@@ -7,6 +7,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/model/values/names.h"
+#include "libsvc/services/trust/log_for_admins.h"
 
 namespace svc {
 
@@ -64,7 +65,7 @@ IssuedToken JoinTokenStore::issue(std::string name, Role role, Duration validity
                                     {"secret", secret},
                                     {"fingerprint", server_fingerprint},
                                     {"addresses", JsonArray(addresses.begin(), addresses.end())}});
-    log::info("join token issued", {{"token", token.id}, {"name", token.name}});
+    log::info("join token issued", {{"token", token.id}, {"name", token.name}, for_admins});
     return {token, base64_encode(text.dump())};
 }
 
@@ -77,7 +78,7 @@ std::vector<std::shared_ptr<const JoinToken>> JoinTokenStore::list() const {
 void JoinTokenStore::revoke(std::string_view id) {
     const auto token = tokens_.get(id);
     tokens_.remove(token->id);
-    log::info("join token revoked", {{"token", token->id}});
+    log::info("join token revoked", {{"token", token->id}, for_admins});
 }
 
 void JoinTokenStore::remove_expired() {

@@ -35,6 +35,11 @@ std::optional<LinkGrant> LoginLinks::use(std::string_view secret) {
     return std::move(link.mapped().grant);
 }
 
+void LoginLinks::drop_of(std::string_view session) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(links_, [&](const auto& each) { return each.second.grant.session == session; });
+}
+
 std::ptrdiff_t LoginLinks::links_of(const LinkGrant& user) const {
     return std::ranges::count_if(links_, [&](const auto& each) {
         const LinkGrant& grant = each.second.grant;

@@ -19,6 +19,7 @@ struct LinkGrant {
     Role role = Role::viewer;
     std::string certificate;         // see BrowserSession
     std::optional<Time> until = {};  // the session ends then at the latest; absent: sessions.lifetime alone
+    std::string session = {};        // id of the session that has asked for it; "": none has
 };
 
 struct IssuedLink {
@@ -35,6 +36,7 @@ class LoginLinks {
     // Takes the link away: of two that use it at the same time one gets the grant. Nothing: it is wrong, used
     // or expired.
     std::optional<LinkGrant> use(std::string_view secret);
+    void drop_of(std::string_view session);  // the open links of a session
 
   private:
     struct Link {

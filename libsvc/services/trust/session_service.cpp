@@ -7,15 +7,18 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/services/trust/log_for_admins.h"
+#include "libsvc/services/trust/session_keys.h"
 
 namespace svc {
 
 namespace {
 
 constexpr std::size_t max_sessions = 1000;
-constexpr std::ptrdiff_t max_sessions_of_user = 50;
+constexpr std::size_t max_sessions_of_user = 50;
 constexpr std::size_t max_user_agent = 200;
 constexpr std::chrono::minutes use_granularity{1};  // a use within it is not stored
+constexpr std::chrono::minutes ticket_validity{1};
 
 // Pieces of a character at the cut, and what no terminal should get, are left out.
 std::string printable(std::string_view text) {
@@ -52,36 +55,45 @@ OpenedSession BrowserSessionService::open(LoginMethod method, LinkGrant grant, B
     const Time now = clock_.now();
     const Time end = now + config_.values().duration("sessions.lifetime");
     BrowserSession session;
-    const std::string secret = ids_.secret();
+    const std::string secret = ids_.secret(), key = ids_.secret();
     session.id = ids_.object_id();
     session.secret_hash = sha256_hex(secret);
+    session.key_hash = sha256_hex(key);
     session.name = std::move(grant.name);
     session.role = grant.role;
     session.method = method;
     session.certificate = std::move(grant.certificate);
+    session.parent = std::move(grant.session);
     session.address = std::move(place.address);
     session.user_agent = printable(place.user_agent);
     session.created_at = session.used_at = now;
     session.expires_at = std::min(end, grant.until.value_or(end));
     const std::lock_guard lock(opening_);
-    check_room_for(session);
+    if (!session.parent.empty() && !find_by_id(session.parent))  // it has ended meanwhile, with its links
+        throw Error(ErrorCode::forbidden, "Not Authorized");
+    make_room_for(session);
     const auto opened = sessions_.create(std::move(session));
     log::info("session opened", {{"session", opened->id},
                                  {"name", opened->name},
                                  {"role", std::string(to_text(opened->role))},
                                  {"method", std::string(to_text(opened->method))},
-                                 {"address", opened->address}});
-    return {opened, secret};
+                                 {"address", opened->address},
+                                 for_admins});
+    return {opened, secret, key};
 }
 
-// Nobody keeps others out: a user, who is a name with its certificate, has but a part of the room.
-void BrowserSessionService::check_room_for(const BrowserSession& session) const {
-    if (sessions_.size() >= max_sessions) throw Error(ErrorCode::exhausted, "too many sessions");
-    const auto of_user = std::ranges::count_if(sessions_.list(), [&](const auto& other) {
-        return other->name == session.name && other->certificate == session.certificate && !is_over(*other);
+// Nobody keeps others out: a user has but a part of the room.
+void BrowserSessionService::make_room_for(const BrowserSession& session) {
+    auto of_user = sessions_.list();
+    std::erase_if(of_user, [&](const auto& other) {
+        return other->name != session.name || other->certificate != session.certificate ||
+               other->method != session.method || is_over(*other);
     });
-    if (of_user >= max_sessions_of_user)
-        throw Error(ErrorCode::exhausted, "too many sessions of " + session.name + ": end some of them");
+    if (of_user.size() >= max_sessions_of_user) {
+        const auto by_use = [](const auto& a, const auto& b) { return a->used_at < b->used_at; };
+        remove_with_children((*std::ranges::min_element(of_user, by_use))->id);
+    }
+    if (sessions_.size() >= max_sessions) throw Error(ErrorCode::exhausted, "too many sessions");
 }
 
 IssuedLink BrowserSessionService::invite(const LinkRequest& request, LinkGrant maker) {
@@ -96,23 +108,32 @@ IssuedLink BrowserSessionService::invite(const LinkRequest& request, LinkGrant m
     return links_.issue(std::move(maker));
 }
 
-// A right link is never refused for the wrong ones of its address.
-OpenedSession BrowserSessionService::follow(std::string_view link, BrowserPlace place) {
-    if (auto grant = links_.use(link)) return open(LoginMethod::link, std::move(*grant), std::move(place));
-    const auto wrong = tries_.begin(place.address, TryLimit::Secret::token);
-    log::warning("wrong login link", {{"address", place.address}});
-    throw Error(ErrorCode::forbidden, "Not Authorized");
+// A right link is never refused for the wrong ones of its address. A browser has one session: where its own
+// has made the link, the new one takes the place of that and does not end with it.
+OpenedSession BrowserSessionService::follow(std::string_view link, BrowserPlace place,
+                                            const BrowserSession* former) {
+    auto grant = links_.use(link);
+    if (!grant) {
+        const auto wrong = tries_.begin(place.address, TryLimit::Secret::token);
+        log::warning("wrong login link", {{"address", place.address}, for_admins});
+        throw Error(ErrorCode::forbidden, "Not Authorized");
+    }
+    if (former && grant->session == former->id) grant->session = former->parent;
+    OpenedSession opened = open(LoginMethod::link, std::move(*grant), std::move(place));
+    if (!former) return opened;
+    const std::lock_guard lock(opening_);
+    remove_with_children(former->id);
+    return opened;
 }
 
-// For a browser that has logged in again: it has one session. What has ended already is no error.
-void BrowserSessionService::end_former(std::string_view secret) {
-    const auto former = find(secret);
-    if (!former) return;
-    try {
-        end(former->id);
-    } catch (const Error& e) {
-        if (e.code() != ErrorCode::not_found) throw;
-    }
+IssuedTicket BrowserSessionService::ticket(const BrowserSession& session, std::string_view path) const {
+    const Time end = clock_.now() + ticket_validity;
+    return {make_ticket(session, path, end), end};
+}
+
+bool BrowserSessionService::takes_ticket(const BrowserSession& session, std::string_view path,
+                                         std::string_view ticket) const {
+    return is_ticket_of(session, path, ticket, clock_.now());
 }
 
 std::shared_ptr<const BrowserSession> BrowserSessionService::find(std::string_view secret) const {
@@ -127,6 +148,7 @@ std::shared_ptr<const BrowserSession> BrowserSessionService::find_by_id(std::str
 }
 
 bool BrowserSessionService::is_over(const BrowserSession& session) const {
+    if (session.key_hash.empty()) return true;
     const Time now = clock_.now();
     const Duration idle = config_.values().duration("sessions.idle_timeout");
     if (now >= session.expires_at || now >= session.used_at + use_granularity + idle) return true;
@@ -154,8 +176,22 @@ std::vector<std::shared_ptr<const BrowserSession>> BrowserSessionService::list()
 void BrowserSessionService::end(std::string_view id) {
     const auto session = find_by_id(id);
     if (!session) throw Error(ErrorCode::not_found, "session not found");
-    sessions_.remove(session->id);
-    log::info("session ended", {{"session", session->id}, {"name", session->name}});
+    const std::lock_guard lock(opening_);
+    remove_with_children(session->id);
+    log::info("session ended", {{"session", session->id}, {"name", session->name}, for_admins});
+}
+
+// Whoever opens a session holds the same lock: none is opened for a parent that has ended. What another
+// request has ended at the same time is no error.
+void BrowserSessionService::remove_with_children(const std::string& id) {
+    links_.drop_of(id);
+    try {
+        sessions_.remove(id);
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::not_found) throw;
+    }
+    for (const auto& other : sessions_.list())
+        if (other->parent == id) remove_with_children(other->id);
 }
 
 bool BrowserSessionService::use_is_due(const BrowserSession& session) const {
@@ -202,8 +238,19 @@ void BrowserSessionService::stop() {
 }
 
 void BrowserSessionService::remove_ended() {
-    for (const auto& session : sessions_.list())
-        if (is_over(*session)) sessions_.remove(session->id);
+    const std::lock_guard lock(opening_);
+    for (const auto& session : sessions_.list()) {
+        if (!is_over(*session)) continue;
+        hand_on_children(*session);
+        sessions_.remove(session->id);
+    }
+}
+
+// What a session has made outlives its time-out, but not the end of the session that has made it.
+void BrowserSessionService::hand_on_children(const BrowserSession& session) {
+    for (const auto& other : sessions_.list())
+        if (other->parent == session.id)
+            sessions_.update(other->id, [&](BrowserSession& child) { child.parent = session.parent; });
 }
 
 }  // namespace svc

@@ -28,10 +28,16 @@ struct BrowserPlace {
     std::string user_agent;  // cut to 200 bytes
 };
 
-// A session as its maker sees it, once: the secret is stored as a hash only.
+// A session as its maker sees it, once: secret and key are stored as hashes only.
 struct OpenedSession {
     std::shared_ptr<const BrowserSession> session;
     std::string secret;  // the value of the cookie
+    std::string key;     // what the page shows with it
+};
+
+struct IssuedTicket {
+    std::string text;
+    Time expires_at{};
 };
 
 // Thread-safe. find(), find_by_id(), use_is_due() read memory only, which follows what other managers store;
@@ -44,24 +50,32 @@ class BrowserSessionService {
     BrowserSessionService(const BrowserSessionService&) = delete;
     BrowserSessionService& operator=(const BrowserSessionService&) = delete;
 
-    // Logs a browser in: whoever calls it has found out who that is. At most 1000 sessions, 50 of
-    // a user: a name with its certificate. Throws exhausted.
+    // Logs a browser in: whoever calls it has found out who that is. At most 1000 sessions; throws exhausted.
+    // Of a user, who is a name with its certificate and method, the one that was not used for longest ends
+    // when there are 50.
     OpenedSession open(LoginMethod method, LinkGrant grant, BrowserPlace place);
 
     // A link for the user of `maker`. Throws forbidden for a higher role than the maker's, and for another
     // name unless the maker is an admin; exhausted.
     IssuedLink invite(const LinkRequest& request, LinkGrant maker);
-    // Opens the session of a link. Throws forbidden "Not Authorized" for one that is wrong, used or expired;
-    // forbidden "try again in ..." instead while the address is blocked.
-    OpenedSession follow(std::string_view link, BrowserPlace place);
+    // Opens the session of a link. Throws forbidden "Not Authorized" for one that is wrong, used or expired,
+    // or of a session that has ended; forbidden "try again in ..." instead while the address is blocked.
+    // `former`: the session that the browser has had, which ends; null: none.
+    OpenedSession follow(std::string_view link, BrowserPlace place, const BrowserSession* former = nullptr);
+
+    // A ticket for a download of `path`, for a minute; see session_keys.h.
+    IssuedTicket ticket(const BrowserSession& session, std::string_view path) const;
+    bool takes_ticket(const BrowserSession& session, std::string_view path, std::string_view ticket) const;
 
     // The session of a cookie, or of an id, if it has not ended; its role is at most that of its certificate
-    // at this moment. Null: there is none. Called for each request.
+    // at this moment. Null: there is none. A cookie alone lets nobody in: see session_keys.h. Called for each
+    // request.
     std::shared_ptr<const BrowserSession> find(std::string_view secret) const;
     std::shared_ptr<const BrowserSession> find_by_id(std::string_view id) const;
     std::vector<std::shared_ptr<const BrowserSession>> list() const;  // that have not ended
-    void end_former(std::string_view secret);                         // ends it if there is one
-    void end(std::string_view id);                                    // throws not_found
+    // Ends the session, and what it has made: its open links, and the sessions that were opened by its links.
+    // Throws not_found.
+    void end(std::string_view id);
 
     // True: the stored time of the last use is a minute old, so the leader has to hear of this one.
     bool use_is_due(const BrowserSession& session) const;
@@ -76,7 +90,9 @@ class BrowserSessionService {
 
   private:
     std::shared_ptr<const BrowserSession> checked(std::shared_ptr<const BrowserSession> session) const;
-    void check_room_for(const BrowserSession& session) const;
+    void make_room_for(const BrowserSession& session);
+    void remove_with_children(const std::string& id);
+    void hand_on_children(const BrowserSession& session);
     bool is_over(const BrowserSession& session) const;
     void store_use(const std::string& id);
     void hear_of_end();

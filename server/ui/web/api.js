@@ -1,4 +1,5 @@
 // Requests to the API: envelopes, errors with the API's own text, pages of lists, operations to their end.
+import { credentials, protocols, sessionKey } from './credentials.js';
 
 export class ApiError extends Error {
     constructor(status, message) {
@@ -27,24 +28,35 @@ export function envelope(status, text) {
         throw new ApiError(status, `The service has answered ${status} without a message`);
     }
     if (status < 400) return body;
-    if (status === 403 && body.error === 'Not Authorized') loggedOut();
+    if (status === 403 && /^Not Authorized($|: the cookie)/.test(body.error)) loggedOut();
     throw new ApiError(status, body.error ?? `The service has answered ${status}`);
 }
 
 const reply = async (response) => envelope(response.status, await response.text());
 
+// The answer as it comes.
+export function request(path, { headers, ...options } = {}) {
+    return fetch(path, { cache: 'no-store', ...options, headers: { ...credentials(), ...headers } }).catch((error) => {
+        throw error.name === 'AbortError' ? error : away();
+    });
+}
+
+// The answer, when it is no error: not in an envelope.
+export async function raw(path, options) {
+    const response = await request(path, options);
+    if (!response.ok) await reply(response);
+    return response;
+}
+
 // The whole envelope. `body`: JSON, or a Blob to upload; `headers`: besides it.
 export async function call(method, path, body, { headers = {}, signal } = {}) {
     const upload = body instanceof Blob;
-    const options = { method, signal, cache: 'no-store', headers: { ...headers } };
+    const options = { method, signal, headers: { ...headers } };
     if (body !== undefined) {
         options.headers['Content-Type'] = upload ? 'application/octet-stream' : 'application/json';
         options.body = upload ? body : JSON.stringify(body);
     }
-    const response = await fetch(path, options).catch((error) => {
-        throw error.name === 'AbortError' ? error : away();
-    });
-    return reply(response);
+    return reply(await request(path, options));
 }
 
 export const get = async (path, options) => (await call('GET', path, undefined, options)).metadata;
@@ -55,18 +67,12 @@ export const remove = async (path, body, options) => (await call('DELETE', path,
 
 // A record and its entity tag, for If-Match: { value, etag }.
 export async function getTagged(path, { signal } = {}) {
-    const response = await fetch(path, { cache: 'no-store', signal }).catch((error) => {
-        throw error.name === 'AbortError' ? error : away();
-    });
+    const response = await request(path, { signal });
     return { value: (await reply(response)).metadata, etag: response.headers.get('ETag') };
 }
 
 // Text that is no envelope: logs, metrics, manifests.
-export async function text(path, options) {
-    const response = await fetch(path, { cache: 'no-store', ...options }).catch(() => { throw away(); });
-    if (!response.ok) await reply(response);
-    return response.text();
-}
+export const text = async (path, options) => (await raw(path, options)).text();
 
 const withQuery = (path, query) => `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(query)}`;
 
@@ -119,5 +125,13 @@ export const lookAgain = loggedOut;
 export function socket(path) {
     const url = new URL(path, location.href);
     url.protocol = url.protocol.replace('http', 'ws');
-    return new WebSocket(url);
+    return new WebSocket(url, protocols());
+}
+
+// Has the browser save what `path` answers, however long it is. It sends no key by itself: a ticket takes its place.
+export async function download(path) {
+    const link = document.createElement('a');
+    link.href = sessionKey() ? withQuery(path, await post('/1.0/sessions/tickets', { path }).then(({ ticket }) => ({ ticket }))) : path;
+    link.download = '';
+    link.click();
 }

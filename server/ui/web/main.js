@@ -6,7 +6,7 @@ import * as live from './live.js';
 import { Login } from './login.js';
 import { pages } from './pages.js';
 import { href, usePlace } from './router.js';
-import { logIn, logOut, takeLoginError, takeLoginSecret, whoAmI } from './session.js';
+import { adoptKey, logIn, logOut, takeLoginError, takeLoginSecret, takeSessionKey, whoAmI } from './session.js';
 import { nextTheme, theme } from './theme.js';
 import { Failure, Page, Spinner } from './ui/elements.js';
 import { ask, attempt, Notices } from './ui/notice.js';
@@ -105,9 +105,9 @@ function App() {
     const [problem, setProblem] = useState(takeLoginError());
     const look = () => whoAmI().then(setMe, (error) => setProblem(error.message));
     useEffect(() => {
-        const secret = takeLoginSecret();
-        const begin = secret ? followLink(secret).catch((error) => setProblem(error.message)) : Promise.resolve();
-        begin.then(look);
+        const key = takeSessionKey(), secret = takeLoginSecret();
+        const begin = key ? adoptKey(key) : secret ? followLink(secret) : Promise.resolve();
+        begin.catch((error) => setProblem(error.message)).then(look);
         return api.onLoggedOut(look);
     }, []);
     const leave = () => attempt(logOut).then(look);

@@ -11,10 +11,12 @@ BrowserSession sample_session() {
     BrowserSession session;
     session.id = "c5pvhr3fbn40000000a0";
     session.secret_hash = std::string(64, 'a');
+    session.key_hash = std::string(64, 'c');
     session.name = "alice";
     session.role = Role::operator_;
     session.method = LoginMethod::oidc;
     session.certificate = std::string(64, 'b');
+    session.parent = "c5pvhr3fbn40000000b0";
     session.address = "192.0.2.1";
     session.user_agent = "Firefox";
     session.created_at = from_unix_seconds(100);

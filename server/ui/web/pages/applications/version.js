@@ -1,9 +1,10 @@
 // One version of an application: what it was made of, and who may use it.
 import { html } from '../../html.js';
-import { get, text } from '../../api.js';
+import { download, get, text } from '../../api.js';
 import { go, href } from '../../router.js';
 import { Ago, Failure, Page, State } from '../../ui/elements.js';
 import { useLoaded } from '../../ui/loaded.js';
+import { attempt } from '../../ui/notice.js';
 import { act, Facts, Loaded, removeAsked, Tags, useOperationsOn } from '../packages/parts.js';
 import { Bootstrap } from './bootstrap.js';
 
@@ -27,7 +28,7 @@ function Actions({ me, application, version }) {
     return html`${me.may('operator') && active && html`<a class="button primary" href="${href('instances', 'launch')}?application=${id}&version=${number}">Launch</a>`}
         ${me.may('admin') && html`
             ${active && html`<button onClick=${publish}>${published ? 'Revoke' : 'Publish'}</button>`}
-            ${active && html`<a class="button" href=${path} download>Export</a>`}
+            ${active && html`<button onClick=${() => attempt(() => download(path))}>Export</button>`}
             <button class="danger" onClick=${remove}>Delete</button>`}`;
 }
 

@@ -1,5 +1,5 @@
 // Copies of an instance, and images of one. As svcctl does it: a temporary snapshot, which is deleted again.
-import { ApiError, call, finish, run } from '../../api.js';
+import { ApiError, call, finish, raw, run } from '../../api.js';
 import { html } from '../../html.js';
 import { Field } from '../../ui/elements.js';
 import { Dialog } from '../../ui/notice.js';
@@ -37,8 +37,7 @@ async function copy(record, { name, count, tags }, progress) {
 }
 
 async function exported(record, snapshot, { signal, say }) {
-    const response = await fetch(`${pathOf(record)}/${snapshot}/export`, { signal, cache: 'no-store' });
-    if (!response.ok) throw new ApiError(response.status, (await response.json()).error);
+    const response = await raw(`${pathOf(record)}/${snapshot}/export`, { signal });
     say('The disk comes to this browser, and goes back as an image');
     return response.blob();
 }

@@ -1,5 +1,5 @@
 // What the instance shows: its stream, pictures and recordings of it.
-import { ApiError } from '../../api.js';
+import { raw } from '../../api.js';
 import { html, useEffect, useState } from '../../html.js';
 import { save } from '../../ui/save.js';
 import { NeedsRunning } from './needs.js';
@@ -7,8 +7,7 @@ import { Stream } from './stream.js';
 
 // The bytes of a capture as they come; a recording that is cancelled is what has come of it.
 async function captured(path, { signal, onBytes }) {
-    const response = await fetch(path, { cache: 'no-store', signal });
-    if (!response.ok) throw new ApiError(response.status, (await response.json()).error);
+    const response = await raw(path, { signal });
     const chunks = [];
     let size = 0;
     try {

@@ -1,11 +1,11 @@
 // Copies of the instance's disk.
-import { list, run } from '../../api.js';
+import { download, list, run } from '../../api.js';
 import { html, useState } from '../../html.js';
 import { href } from '../../router.js';
 import { bytes } from '../../ui/format.js';
 import { Ago, Empty, Failure, Field, Spinner, State } from '../../ui/elements.js';
 import { useLoaded, useReloadOn } from '../../ui/loaded.js';
-import { Dialog, ask } from '../../ui/notice.js';
+import { Dialog, ask, attempt } from '../../ui/notice.js';
 import { Table } from '../../ui/table.js';
 
 const takeable = ({ status }) => status === 'stopped' || status === 'error';
@@ -26,7 +26,7 @@ function columnsOf({ me, record, path, does, setDialog }) {
     const buttons = (snapshot) => snapshot.status === 'ready' && html`<div class="toolbar">
         <button class="small" onClick=${() => setDialog({ launch: snapshot })}>Launch …</button>
         ${takeable(record) && html`<button class="small" onClick=${() => does.restore(snapshot)}>Restore</button>`}
-        <a class="button small" href="${path}/${snapshot.id}/export" download>Export</a>
+        <button class="small" onClick=${() => attempt(() => download(`${path}/${snapshot.id}/export`))}>Export</button>
         <button class="small danger" onClick=${() => does.remove(snapshot)}>Delete</button></div>`;
     return [
         { name: 'name', title: 'Name', value: ({ id, name }) => name || id, show: ({ id, name }) => html`<span><bdi>${name || id}</bdi></span>` },

@@ -1,5 +1,6 @@
 // Sends a package and waits for its operation. XMLHttpRequest, because fetch does not tell how much has been sent.
 import { away, envelope, finish, remove } from '../../api.js';
+import { credentials } from '../../credentials.js';
 
 // The fields of an upload, as its header: a header has ASCII alone.
 export const requestHeader = (fields) => ({ 'X-SVC-Request': JSON.stringify(fields).replace(/[^\x20-\x7e]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`) });
@@ -8,7 +9,7 @@ function send(method, path, body, headers, { onProgress, signal }) {
     return new Promise((resolve, reject) => {
         const request = new XMLHttpRequest();
         request.open(method, path);
-        for (const [name, value] of Object.entries({ 'Content-Type': 'application/octet-stream', ...headers })) request.setRequestHeader(name, value);
+        for (const [name, value] of Object.entries({ 'Content-Type': 'application/octet-stream', ...credentials(), ...headers })) request.setRequestHeader(name, value);
         request.upload.onprogress = ({ loaded, total }) => onProgress(loaded, total);
         request.onerror = () => reject(away());
         request.onabort = () => reject(new DOMException('The upload was cancelled', 'AbortError'));
