@@ -352,9 +352,10 @@ void Daemon::Parts::note_use(const BrowserSession& session) {
     if (leads && management.sessions().use_is_due(session)) management.sessions().note_use(session);
 }
 
-// Connections whose certificate or session has ended, or may do less.
+// Connections whose certificate or session has ended, or may do less, and the commands of these.
 void Daemon::Parts::disconnect_distrusted(const char* why) {
     server.disconnect([this](const Peer& peer) { return authenticator.lost_trust(peer); }, why);
+    management.exec().cancel_distrusted();
 }
 
 ServerIdentity Daemon::Parts::identity() const {

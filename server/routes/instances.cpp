@@ -82,9 +82,13 @@ Response update_instance(const Services& services, const Request& request, PathW
         id, *patch.desired_status, query_flag(request, "no_wait"), word, request.requestor));
 }
 
+// The copy of the peer keeps what has let this request in, whatever the connection asks next.
 Response execute(const Services& services, const Request& request, PathWord word) {
+    auto distrusted = [&authenticator = services.authenticator, asked = *request.peer] {
+        return authenticator.lost_trust(asked);
+    };
     return async(*services.exec.start(request.params.at("id"), ExecRequest::from_json(json_body(request)),
-                                      word, request.requestor));
+                                      word, request.requestor, std::move(distrusted)));
 }
 
 Response list_logs(const Services& services, const Request& request, PathWord word) {

@@ -136,6 +136,26 @@ TEST_CASE_METHOD(ExecWorld, "the secrets of a command are shown once, also to wh
     CHECK_THROWS_AS(streams.open("control"), Error);
 }
 
+TEST_CASE_METHOD(ExecWorld, "a command ends with its session, though its sockets were opened without it") {
+    const std::string instance = api.launch("base");
+    ApiCaller browser(daemon.tls_target());
+    const Json link = api.post("/1.0/sessions/links", Json::object({{"name", "alice"}})).metadata();
+    const ApiReply opened = browser.post("/1.0/sessions", Json::object({{"link", link.at("secret")}}));
+    const std::string set = opened.headers.get("Set-Cookie");
+    Headers headers;
+    headers.set("Cookie", set.substr(0, set.find(';')));
+    headers.set("X-Svc-Session-Key", opened.metadata().at("key").as_string());
+    headers.set("Sec-Fetch-Site", "same-origin");
+    const ApiReply accepted =
+        browser.call(Method::post, "/1.0/instances/" + instance + "/exec", R"({"command":["cat"]})", headers);
+    REQUIRE(accepted.status == 202);
+    Streams streams(daemon.tls_target(), accepted);
+    await_echo(streams);
+    CHECK(browser.call(Method::delete_, "/1.0/sessions/current", "", headers).status == 200);
+    CHECK(read_all(streams.output).empty());
+    CHECK(api.wait(accepted).at("status") == Json("Cancelled"));
+}
+
 TEST_CASE_METHOD(ExecWorld, "exec checks its request and its secrets") {
     const std::string url = "/1.0/containers/" + api.launch("base") + "/exec";
     CHECK(api.post(url, Json::object({{"command", JsonArray{}}})).status == 400);

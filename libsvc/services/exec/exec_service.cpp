@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/log.h"
 #include "libsvc/services/exec/exec_session.h"
 
 namespace svc {
@@ -57,7 +58,7 @@ ExecService::~ExecService() {
 }
 
 Started ExecService::start(std::string_view id, const ExecRequest& request, PathWord word,
-                           std::string requestor) {
+                           std::string requestor, std::function<bool()> distrusted) {
     const auto instance = instances_.get(id);
     if (instance->status != InstanceStatus::started && instance->status != InstanceStatus::running)
         throw Error(ErrorCode::invalid_argument,
@@ -76,12 +77,26 @@ Started ExecService::start(std::string_view id, const ExecRequest& request, Path
     spec.requestor = std::move(requestor);
     spec.id = ids_.uuid();
     const std::string operation = spec.id;
-    add_session(operation, instance->id.str(), exec_spec(request, instance->android), secrets);
+    add_session(operation, instance->id.str(), exec_spec(request, instance->android), secrets, distrusted);
     try {
+        // Once the command is among those that cancel_distrusted() sees.
+        if (distrusted && distrusted()) throw Error(ErrorCode::forbidden, "Not Authorized");
         return engine_.start(std::move(spec), {});
     } catch (...) {
         sessions_.with([&](auto& all) { return all.extract(operation); });
         throw;
+    }
+}
+
+void ExecService::cancel_distrusted() {
+    const auto sessions = sessions_.with([](const auto& all) { return all; });
+    for (const auto& [operation, session] : sessions) {
+        if (!session->distrusted()) continue;
+        try {
+            engine_.cancel(operation);
+        } catch (const Error& e) {
+            log::debug("command has ended by itself", {{"operation", operation}, {"error", e.what()}});
+        }
     }
 }
 
@@ -97,7 +112,8 @@ std::shared_ptr<ExecStream> ExecService::connect(std::string_view operation_id, 
 }
 
 void ExecService::add_session(const std::string& operation, const std::string& container, ExecSpec command,
-                              const std::map<std::string, std::string>& secrets) {
+                              const std::map<std::string, std::string>& secrets,
+                              std::function<bool()> distrusted) {
     auto keep_code = [this, operation](int code) { codes_.with([&](auto& all) { all[operation] = code; }); };
     // On the timer's thread: a session cannot be destroyed by its own.
     auto finished = [this, operation] {
@@ -105,8 +121,9 @@ void ExecService::add_session(const std::string& operation, const std::string& c
             sessions_.with([&](auto& all) { return all.extract(operation); });
         });
     };
-    auto session = std::make_shared<ExecSession>(ExecSessionParts{
-        runtime_, timer_, container, std::move(command), secrets, std::move(keep_code), std::move(finished)});
+    auto session = std::make_shared<ExecSession>(
+        ExecSessionParts{runtime_, timer_, container, std::move(command), secrets, std::move(keep_code),
+                         std::move(finished), std::move(distrusted)});
     sessions_.with([&](auto& all) { all.emplace(operation, std::move(session)); });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // Exec: a command in an instance, its streams on WebSockets, its exit code in the operation.
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,8 +27,12 @@ class ExecService {
     ExecService& operator=(const ExecService&) = delete;
 
     // Answers the operation with metadata.fds. The command starts when all data streams are connected, at
-    // most 10 s later.
-    Started start(std::string_view id, const ExecRequest& request, PathWord word, std::string requestor);
+    // most 10 s later. `distrusted` says whether who asks has lost its trust since; empty: it has none to
+    // lose. Throws forbidden when it has already.
+    Started start(std::string_view id, const ExecRequest& request, PathWord word, std::string requestor,
+                  std::function<bool()> distrusted = {});
+    // Cancels the commands of those who have lost their trust, whoever has opened their sockets.
+    void cancel_distrusted();
     // Checks and reserves the stream that `secret` names; ExecStream::attach() connects it. Throws
     // unauthenticated "missing secret", forbidden for a wrong one, not_found, invalid_argument for a second
     // connection, an operation that is no exec or not running.
@@ -36,7 +41,7 @@ class ExecService {
   private:
     using SessionPtr = std::shared_ptr<ExecSession>;
     void add_session(const std::string& operation, const std::string& container, ExecSpec command,
-                     const std::map<std::string, std::string>& secrets);
+                     const std::map<std::string, std::string>& secrets, std::function<bool()> distrusted);
     OperationResult run(OperationContext& context);
     OperationResult undo(const Operation& operation);
     SessionPtr find(const std::string& operation);

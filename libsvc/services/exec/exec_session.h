@@ -38,7 +38,8 @@ struct ExecSessionParts {
     std::map<std::string, std::string> secrets;  // by stream: "0", "1", "2", "control"
     // Called with the exit code before the operation fails because the command could not be run.
     std::function<void(int exit_code)> keep_code;
-    std::function<void()> finished;  // the last call; from any thread, also the session's
+    std::function<void()> finished;         // the last call; from any thread, also the session's
+    std::function<bool()> distrusted = {};  // see ExecService::start()
 };
 
 // Thread-safe. Must not be destroyed by its own thread.
@@ -65,6 +66,7 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     int wake_descriptor() const { return wake_.get(); }
     ExecOrders take_orders(bool with_input);
     std::shared_ptr<ExecChannel> channel(const std::string& stream) const;
+    bool distrusted() const { return parts_.distrusted && parts_.distrusted(); }
     bool terminal() const { return parts_.spec.terminal; }
 
   private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/support/error_code.h"
 #include "tests/support/eventually.h"
 #include "tests/unit/services/service_fixture.h"
 
@@ -245,6 +246,25 @@ TEST_CASE_METHOD(ExecFixture, "a cancelled command is killed") {
     engine().cancel(started->id.str());
     CHECK(done()->status == OperationStatus::cancelled);
     CHECK(seen("1").closed);
+}
+
+TEST_CASE_METHOD(ExecFixture, "a command ends with the trust in who has asked for it") {
+    bool lost = false;
+    ExecRequest request;
+    request.command = {"sleep", "1h"};
+    const auto begin = [&] {
+        return life->exec_service.start(container, request, PathWord::containers, "test",
+                                        [&lost] { return lost; });
+    };
+    started = begin();
+    connect_all();
+    life->exec_service.cancel_distrusted();
+    CHECK(engine().get(started->id.str())->status == OperationStatus::running);
+    lost = true;
+    life->exec_service.cancel_distrusted();
+    CHECK(done()->status == OperationStatus::cancelled);
+    CHECK(seen("1").closed);
+    CHECK(code_of(begin) == ErrorCode::forbidden);
 }
 
 TEST_CASE_METHOD(ExecFixture, "a command cancelled before its sockets came does not start") {
