@@ -75,7 +75,7 @@ std::optional<bool> SessionClients::overdue(const StreamSession& session) const 
     });
 }
 
-// Media does not go through the gateway: only the instance tells that it flows.
+// Media may go past the gateway: only the instance tells that it flows.
 bool SessionClients::has_lost_instance(const StreamSession& session) {
     const SteadyTime now = parts_.clock.steady_now();
     const bool is_away = session.client_connected && !parts_.relay.is_registered(session.id);
