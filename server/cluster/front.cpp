@@ -2,7 +2,7 @@
 
 #include "server/cluster/local_reads.h"
 #include "server/http/response.h"
-#include "server/http/session_cookie.h"
+#include "server/login/session_cookie.h"
 
 namespace svc::server {
 

@@ -8,7 +8,7 @@
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "server/cluster/client_identity.h"
-#include "server/http/session_cookie.h"
+#include "server/login/session_cookie.h"
 
 namespace svc::server {
 

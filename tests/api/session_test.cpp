@@ -5,7 +5,7 @@
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/net/websocket/websocket_client.h"
-#include "server/http/session_cookie.h"
+#include "server/login/session_cookie.h"
 #include "tests/support/eventually.h"
 #include "tests/support/test_daemon.h"
 
