@@ -69,7 +69,7 @@ struct DeadGateway {
 TEST_CASE_METHOD(DeadGateway, "a peer that still waits for its gateway ends without waiting for that") {
     NoEvents events;
     auto peer = std::make_unique<SocketPeer>(PeerSetup(), "c", address_of(port), std::vector<VideoCodec>(),
-                                             OpenVideo(), events);
+                                             OpenVideo(), OpenSound(), OpenMicrophone(), events);
     const FileDescriptor connection = waited_for();
     peer.reset();
     CHECK(warnings.lines().empty());
