@@ -54,7 +54,7 @@ window.startInstance = ({ codecs, vhal = {}, camera = false, capabilities = [], 
         tell({ type: 'allowed', ...clipboard });
     };
     // Its folder, by name. `refusal`: what it says against everything.
-    const folder = new Map();
+    const folder = new Map(), mostAhead = 1 << 22;  // bytes that wait in the channel: browsers take 16 MiB
     const listenToFiles = (channel) => {
         let incoming;
         const tell = (message) => channel.send(JSON.stringify(message));
@@ -75,7 +75,11 @@ window.startInstance = ({ codecs, vhal = {}, camera = false, capabilities = [], 
                 if (!folder.has(name)) return tell({ type: 'failed', id, message: `file '${name}' is not there` });
                 const bytes = await folder.get(name).arrayBuffer();
                 tell({ type: 'file', id, size: window.instance.announced ?? bytes.byteLength });
-                for (let at = 0; at < bytes.byteLength; at += 16384) channel.send(bytes.slice(at, at + 16384));
+                for (let at = 0; at < bytes.byteLength; at += 16384) {
+                    while (channel.bufferedAmount > mostAhead) await new Promise((resolve) => { setTimeout(resolve); });
+                    if (window.instance.cancelled.includes(id)) return undefined;
+                    channel.send(bytes.slice(at, at + 16384));
+                }
                 return tell({ type: 'sent', id });
             },
         };
