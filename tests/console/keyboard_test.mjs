@@ -24,7 +24,7 @@ async function tabTo(name) {
 
 const actions = {
     '#/instances': 'Columns', '#/instances/web-1/summary': 'Delete …', '#/applications': 'New application', '#/images': 'Upload an image', '#/addons': 'Add an addon', '#/nodes': 'Add a node …',
-    '#/trust': 'Add a certificate', '#/trust/invitations': 'Invite a client', '#/trust/sessions': 'Make a login link', '#/streams': 'Name the gateway …',
+    '#/trust': 'Add a certificate', '#/trust/invitations': 'Invite a client', '#/trust/sessions': 'Make a login link',
 };
 for (const [place, name] of Object.entries(actions)) {
     test(`${name} of ${place} is begun and left by keys`, async () => {
@@ -35,7 +35,7 @@ for (const [place, name] of Object.entries(actions)) {
         assert.equal(await page.evaluate(() => document.activeElement.closest('dialog') !== null), true, 'the focus is in the dialog');
         await page.keyboard.press('Escape');
         await page.getByRole('dialog').waitFor({ state: 'hidden' });
-        assert.equal(await focused(), name, 'the focus is where it was');
+        await page.waitForFunction((text) => document.activeElement.ariaLabel === text || document.activeElement.textContent.trim() === text, name);
     });
 }
 

@@ -23,7 +23,7 @@ const textOf = (page) => page.evaluate(() => {
     return copy.textContent.replace(/[ \t]+/g, ' ');
 });
 
-// Until `check` finds nothing to say. Firefox waits up to a minute before it connects again to what was away.
+// Until `check` finds nothing to say. Firefox takes longer than 20 seconds at times before it connects again to what was away.
 async function until(check) {
     const end = Date.now() + 90_000;
     let said = await check();
@@ -86,9 +86,9 @@ for (const signal of ['SIGKILL', 'SIGTERM']) {
             if (page !== first) await page.goto(`${world.url}/ui/`);
             await visit(page, place);
         }
-        const away = first.getByText('The service does not answer.').waitFor();
+        const interrupted = first.waitForEvent('websocket');  // another one
         await unheard(signal, () => changeMuch(signal));
-        await away;
+        await interrupted;
         const fresh = await first.context().newPage();
         await fresh.goto(`${world.url}/ui/`);
         for (const [place, page] of pages) {
