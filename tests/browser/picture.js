@@ -97,7 +97,7 @@
     window.decodeOnly = (name) => {
         const all = RTCRtpReceiver.getCapabilities.bind(RTCRtpReceiver);
         const wanted = ({ mimeType }) => mimeType.toUpperCase() === `VIDEO/${name}`;
-        const decodes = VideoDecoder.isConfigSupported.bind(VideoDecoder), begin = { H264: 'avc1' }[name] ?? name.toLowerCase();
+        const decodes = VideoDecoder.isConfigSupported.bind(VideoDecoder), begin = { H264: 'avc1', VP9: 'vp09', AV1: 'av01' }[name] ?? name.toLowerCase();
         VideoDecoder.isConfigSupported = (config) => (config.codec.startsWith(begin) ? decodes(config) : Promise.resolve({ supported: false, config }));
         RTCRtpReceiver.getCapabilities = (kind) => (kind === 'video' ? { ...all(kind), codecs: all(kind).codecs.filter(wanted) } : all(kind));
     };

@@ -258,7 +258,7 @@ test('the disk of a snapshot is saved as an image package', { skip, timeout: 240
     await button(page, 'Take a snapshot').click();
     await page.getByRole('dialog').getByLabel('Name').fill('before');
     await page.getByRole('dialog').getByRole('button', { name: 'Take it' }).click();
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Export' }).click()]);
+    const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Export').click()]);
     assert.match(download.suggestedFilename(), /\.tar\.gz$/);
     const names = spawnSync('tar', ['-tzf', await download.path()], { encoding: 'utf8' }).stdout.split('\n');
     for (const name of ['metadata.yaml', 'rootfs/root/mark']) assert.ok(names.includes(name), `${name} is in the package`);
