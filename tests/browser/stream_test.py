@@ -152,6 +152,11 @@ class StreamTest(WorldTest):
         self.browser.picture(wanted={"typed": 2, "lastCharacter": "b"})
         self.browser.key(key="Shift", down=False)
 
+    def filled_stage(self):
+        *screen, width, height = self.browser.evaluate(script="""(({ videoWidth, videoHeight }, { clientWidth, clientHeight }) =>
+            [videoWidth, videoHeight, clientWidth, clientHeight])(document.querySelector('#stage video'), document.querySelector('#stage'))""")
+        return screen if screen == [width // 2 * 2, (height + 1) // 2 * 2] else None
+
     def test_the_screen_follows_the_window(self):
         self.start(screen="fit")
         self.browser.picture()
@@ -159,8 +164,10 @@ class StreamTest(WorldTest):
                               ".observe(document.querySelector('#progress'), { attributes: true })")
         for width, height in ((700, 500), (1000, 600)):
             self.browser.size(width=width, height=height)
-            stage = self.browser.evaluate(script="[document.querySelector('#stage').clientWidth, document.querySelector('#stage').clientHeight]")
-            self.browser.picture(wanted={"width": stage[0] // 2 * 2, "height": (stage[1] + 1) // 2 * 2})
+            # The stage gets its height by an event of the window, after its width.
+            world.eventually(lambda: self.browser.evaluate(script="[innerWidth, innerHeight]") == [width, height], "the window has its size")
+            stage = world.eventually(self.filled_stage, "the screen has the size of its place")
+            self.browser.picture(wanted={"width": stage[0], "height": stage[1]})
         self.browser.type(text="ab")
         self.browser.picture(wanted={"typed": 2, "lastCharacter": "b"})
         self.assertEqual(self.browser.evaluate(script="window.interruptions"), 0)
