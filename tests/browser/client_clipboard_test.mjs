@@ -30,6 +30,24 @@ test('a client opens no clipboard of an instance that has none', async () => {
     assert.equal(await client.evaluate(() => window.stream.clipboard.paste('lost')), false);
 });
 
+test('what comes before a channel is open is handed over when it is, in its order', async () => {
+    await connect();
+    const seen = await client.evaluate(async () => {
+        const { holdUntilOpen } = await import('/web/channel.js');
+        const channel = Object.assign(new EventTarget(), { readyState: 'connecting' }), heard = [];
+        const hear = (data) => channel.dispatchEvent(new MessageEvent('message', { data }));
+        holdUntilOpen(channel);
+        channel.addEventListener('message', ({ data }) => heard.push([channel.readyState, data]));
+        hear('first');
+        hear('second');
+        channel.readyState = 'open';
+        channel.dispatchEvent(new Event('open'));
+        hear('third');
+        return heard;
+    });
+    assert.deepEqual(seen, [['open', 'first'], ['open', 'second'], ['open', 'third']]);
+});
+
 test('text of the page reaches the instance, whatever its size', async () => {
     await connectWithClipboard();
     const long = 'ä€'.repeat(600_000);  // 3 MB

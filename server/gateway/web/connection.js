@@ -1,5 +1,6 @@
 // One connection to the instance: signalling through the gateway, then media and data channels. A stream that is interrupted
 // goes on with another one.
+import { holdUntilOpen } from './channel.js';
 import { decodable, displayRefused, videoCodecs, withStereo } from './codecs.js';
 import { Devices } from './devices.js';
 import { StreamError, iceFailed, noCodec } from './errors.js';
@@ -157,7 +158,7 @@ export class Connection {
 
     // Its own channel comes first; of several that are made before there is a connection, not each browser keeps the order.
     openControl() {
-        this.control = this.pc.createDataChannel('control');
+        this.control = holdUntilOpen(this.pc.createDataChannel('control'));
         this.control.onopen = () => this.ended || this.openChannels();
         this.control.onmessage = ({ data }) => this.ended || this.events.control(data);
         this.control.onclose = () => this.end({ kind: 'closed' });
@@ -166,7 +167,7 @@ export class Connection {
     openChannels() {
         this.events.opened();
         for (const name of this.options.dataChannels) {
-            const channel = this.pc.createDataChannel(name);
+            const channel = holdUntilOpen(this.pc.createDataChannel(name));
             channel.binaryType = 'arraybuffer';
             channel.onmessage = ({ data }) => this.ended || this.events.channel(name, data);
             this.channels.set(name, channel);
@@ -175,7 +176,7 @@ export class Connection {
     }
 
     openPart(part) {
-        const channel = this.pc.createDataChannel(part.label);
+        const channel = holdUntilOpen(this.pc.createDataChannel(part.label));
         channel.binaryType = 'arraybuffer';
         part.attach(channel);
     }
