@@ -3,7 +3,7 @@ import { BulkReceiver, BulkSender } from './bulk.js';
 
 export const largestClipboard = 8 * 1024 * 1024;  // bytes
 const formats = ['text/plain', 'image/png'];
-const patience = 5000;  // ms, for the instance to have what was pasted
+const patience = 5000;  // ms without a sign that more of what was pasted has arrived
 
 // Of a paste event: text or a Blob; nothing where it is neither. Text comes first, as on the instance's side.
 export function contentOf(data) {
@@ -101,8 +101,13 @@ export class Clipboard {
         this.channel.send(JSON.stringify({ type: 'paste', format: blob.type, size: blob.size }));
         const over = new AbortController();
         answer.then(() => over.abort());
-        await this.sender.send(blob, { signal: over.signal });
-        const timer = setTimeout(() => this.settle(false), patience);
+        let timer;
+        const wait = () => {
+            clearTimeout(timer);
+            timer = setTimeout(() => this.settle(false), patience);
+        };
+        await this.sender.send(blob, { signal: over.signal, onProgress: wait });
+        wait();
         const taken = await answer;
         clearTimeout(timer);
         return taken;
