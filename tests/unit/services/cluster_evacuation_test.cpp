@@ -1,4 +1,5 @@
 // Nodes that are emptied on request.
+#include "libsvc/services/instances/end/evacuation_run.h"
 #include "tests/unit/services/cluster_fixture.h"
 
 using namespace svc;
@@ -310,4 +311,36 @@ TEST_CASE_METHOD(EvacuationFixture, "a forced removal of a node waits until the 
     CHECK(end_of(started)->err.empty());
     CHECK(wait(removal)->err.empty());
     CHECK(status("mine") == InstanceStatus::running);
+}
+
+TEST_CASE_METHOD(EvacuationFixture, "an evacuation takes a stop that was faster as its own") {
+    const std::string id = launched_on("m2");
+    ThreadPool thread("steps", 1, 10);
+    Timer timer(service_clock, "evacuation");
+    EvacuationCalls calls;
+    calls.stop = [&](const Instance& instance, const std::string& requestor) {
+        const auto stop = [&] {
+            return instances().set_desired_status(instance.id.str(), "stopped", false, PathWord::containers,
+                                                  requestor);
+        };
+        wait(stop());
+        return stop();
+    };
+    const EvacuationParts parts{records(), nodes(), engine(), timer, calls};
+    const EvacuationPlan plan{EvacuationMode::stop, {{.instance = id}}};
+    const auto end = [](const Json& outcomes) {
+        return OperationResult{.metadata = Json::object({{"instances", outcomes}})};
+    };
+    const auto run = [&](OperationContext& context) {
+        std::make_shared<EvacuationRun>(parts, thread, context, plan, end)->begin();
+        return OperationResult{};
+    };
+    engine().handle("test.evacuate", {run, nullptr, false});
+    OperationSpec spec;
+    spec.kind = "test.evacuate";
+    spec.description = "Evacuating";
+    const auto done = wait(engine().start(std::move(spec), {}));
+    CHECK(done->err == "");
+    CHECK(outcome(*done, id) == "stopped");
+    thread.stop();
 }

@@ -30,21 +30,24 @@ void EvacuationRun::stop(EvacuationMove& move) {
     if (instance->status == InstanceStatus::stopped) return end(move, "stopped");
     if (!may_be_up(instance->status)) return end(move, "does not run");
     const Started stopping = start_stop(*instance);
+    if (!stopping) return begin(move);
     failpoint("evacuation.stop_begun");
     await(stopping->id.str(), move, [this, &move] { end(move, "stopped"); });
 }
 
-// One that is under way already is as good: an earlier process may have begun it.
+// A stop that is under way already is as good: an earlier process may have begun it. Null: it has ended.
 Started EvacuationRun::start_stop(const Instance& instance) const {
     try {
         return parts_.calls.stop(instance, requestor_);
     } catch (const Error& e) {
-        if (e.code() != ErrorCode::busy) throw;
+        if (e.code() != ErrorCode::busy && e.code() != ErrorCode::invalid_argument) throw;
         for (const Started& other : parts_.engine.list())
             if (other->kind == "instance.stop" && !is_final(other->status) &&
                 InstanceWork::of(*other).instance == instance.id.str())
                 return other;
-        throw;
+        const auto now = parts_.instances.find(instance.id.str());
+        if (now && may_be_up(now->status)) throw;
+        return nullptr;
     }
 }
 
