@@ -266,11 +266,8 @@ bool SimulatedRuntime::end_container(std::string_view id) {
         std::lock_guard lock(mutex_);
         const auto found = containers_.find(id);
         if (found == containers_.end() || found->second.state != ContainerState::running) return false;
-        found->second.state = ContainerState::stopped;
-        found->second.started_at.reset();
-        found->second.frozen = false;
         commands.swap(found->second.commands);
-        save(id, found->second);
+        save_stopped(id, found->second);
     }
     for (const auto& command : commands)
         if (const auto running = command.lock()) running->end(container_stopped_code);
@@ -288,6 +285,13 @@ void SimulatedRuntime::save(std::string_view id, const SimulatedContainer& conta
     SimulatedJournal::Copy copy;
     for (const auto& [each, its] : containers_) copy.put(each, to_json(its).dump());
     journal_.replace(copy);
+}
+
+void SimulatedRuntime::save_stopped(std::string_view id, SimulatedContainer& container) {
+    container.state = ContainerState::stopped;
+    container.started_at.reset();
+    container.frozen = false;
+    save(id, container);
 }
 
 void SimulatedRuntime::write_log(const std::string& id, std::string_view text) const {
@@ -308,10 +312,24 @@ void SimulatedRuntime::load() {
             log::warning("simulated container cannot be read", {{"container", id}, {"error", e.what()}});
         }
     });
+    end_former_boot();
     for (const auto& [id, container] : containers_) {
         layers_.hold(container.layers);
         if (container.state == ContainerState::running) report_later(id, container.generation);
     }
+}
+
+// The journal may have lost what was last written to it, so that it names containers that were stopped.
+void SimulatedRuntime::end_former_boot() {
+    if (options_.state_dir.empty()) return;
+    const auto file = options_.state_dir / "boot_id";
+    const std::string boot =
+        options_.boot_id.empty() ? read_file("/proc/sys/kernel/random/boot_id", 64) : options_.boot_id;
+    const std::string former = std::filesystem::exists(file) ? read_file(file, 64) : boot;
+    if (former != boot)
+        for (auto& [id, container] : containers_)
+            if (container.state == ContainerState::running) save_stopped(id, container);
+    if (former != boot || !std::filesystem::exists(file)) write_file_atomically(file, boot);
 }
 
 }  // namespace svc

@@ -38,6 +38,7 @@ struct SimulatedOptions {
     std::uint64_t changed_bytes = std::uint64_t{1} << 20;  // size of a captured layer
     std::filesystem::path
         state_dir;  // layers (names alone) and containers known after a restart; "": memory only
+    std::string boot_id{};  // of the machine: no container survives its power; "": the kernel is asked
     // Called when a simulated guest is up, in place of the agent's report (instance id). From a thread of the
     // runtime.
     std::function<void(std::string_view id)> report_running;
@@ -88,6 +89,7 @@ class SimulatedRuntime final : public Runtime {
     SimulatedContainer& require(std::string_view id);  // throws not_found, unavailable
     bool fails_to_start();
     void save(std::string_view id, const SimulatedContainer& container);
+    void save_stopped(std::string_view id, SimulatedContainer& container);
     void forget_files(const std::string& id);
 
     void require_idle(std::string_view id);  // throws not_found, busy
@@ -98,6 +100,7 @@ class SimulatedRuntime final : public Runtime {
     std::filesystem::path log_file(const std::string& id) const;
     void write_log(const std::string& id, std::string_view text) const;
     void load();
+    void end_former_boot();
 
     Clock& clock_;
     const SimulatedOptions options_;
