@@ -11,7 +11,7 @@ from service import Events, harness
 
 # What lies in the state directory of a service that holds nothing.
 KEPT = re.compile(r"""audit\.log|svc\.db(-wal|-shm|\.lock|\.reserve)?|lock|tokens\.key|(audit-)?events/(numbers|complete|\d{20}\.events)|server/.*|agent/server\.unix|
-                      agent-[0-9a-f]{32}/server\.unix|simulated/containers\.log|lxc/(id_base|svc-agent|seccomp)""", re.X)
+                      agent-[0-9a-f]{32}/server\.unix|simulated/(containers\.log|boot_id)|lxc/(id_base|svc-agent|seccomp)""", re.X)
 EMPTY_RECORDS = re.compile(r"config/.*|nodes/.*|operations/.*")
 
 
