@@ -6,11 +6,10 @@
 #include <atomic>
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "instance-agent/streamer/media/gstreamer/encoder_output.h"
 #include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 #include "instance-agent/streamer/peer/encoded_sound.h"
-#include "libsvc/base/guarded.h"
 
 namespace svc::streamer {
 
@@ -36,13 +35,9 @@ class SoundEncoder {
   private:
     // Lives as long as a thread of the pipeline may use it.
     struct Audience {
-        Guarded<std::vector<std::weak_ptr<SoundTaker>>> takers;
+        Takers<SoundTaker> takers;
         std::atomic<bool> failed{false};
-        std::vector<std::shared_ptr<SoundTaker>> present();
     };
-    static GstFlowReturn on_sample(GstElement* sink, gpointer data);
-    static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer data);
-    void listen();
 
     Ref<GstElement> pipeline_;
     std::shared_ptr<Audience> audience_ = std::make_shared<Audience>();

@@ -1,7 +1,6 @@
 #include "instance-agent/streamer/media/video/display_encoder.h"
 
 #include <fmt/format.h>
-#include <gst/app/gstappsink.h>
 
 #include "instance-agent/streamer/media/meters/probes.h"
 #include "instance-agent/streamer/media/video/codecs.h"
@@ -44,28 +43,13 @@ std::size_t pixels(const PictureShape& shape) {
     return static_cast<std::size_t>(shape.width) * static_cast<std::size_t>(shape.height);
 }
 
-// Encoders begin their times anywhere; the segment says where.
-std::optional<EncodedFrame> frame_of(GstSample* sample, GstElement* sink) {
+EncodedFrame frame_of(GstSample* sample, GstClockTime time) {
     GstBuffer* const buffer = gst_sample_get_buffer(sample);
-    if (buffer == nullptr) return std::nullopt;
-    const GstClockTime running =
-        gst_segment_to_running_time(gst_sample_get_segment(sample), GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
-    return EncodedFrame{buffer, gst_sample_get_caps(sample),
-                        gst_element_get_base_time(sink) + (GST_CLOCK_TIME_IS_VALID(running) ? running : 0),
-                        !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DELTA_UNIT)};
+    return {buffer, gst_sample_get_caps(sample), time,
+            !GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DELTA_UNIT)};
 }
 
 }  // namespace
-
-std::vector<std::shared_ptr<FrameTaker>> DisplayEncoder::Audience::present() {
-    return takers.with([](auto& weak) {
-        std::erase_if(weak, [](const auto& one) { return one.expired(); });
-        std::vector<std::shared_ptr<FrameTaker>> present;
-        for (const auto& one : weak)
-            if (auto taker = one.lock()) present.push_back(std::move(taker));
-        return present;
-    });
-}
 
 DisplayEncoder::DisplayEncoder(const MediaPlaces& places, const EncoderForm& form, const PictureShape& shape,
                                std::uint32_t kbps)
@@ -78,7 +62,7 @@ DisplayEncoder::DisplayEncoder(const MediaPlaces& places, const EncoderForm& for
       pace_(std::make_shared<FramePace>(pixels(shape))) {
     pace_->set_budget(budget(kbps, shape.fps));
     meter_encoder(encoder_.get(), encoded_);
-    listen();
+    listen_to_encoder();
     source_.emplace(pipeline_.get(), places, shape, pace_);
     pace_by_encoder(encoder_.get(), pace_);
     wake_at_requests();
@@ -95,40 +79,20 @@ DisplayEncoder::~DisplayEncoder() {
     gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
 }
 
-void DisplayEncoder::listen() {
-    const auto sink = element_of(pipeline_.get(), "frames");
-    if (form_.codec == VideoCodec::h264) tidy_access_units(sink.get());
-    connect(sink.get(), "new-sample", G_CALLBACK(&DisplayEncoder::on_sample), audience_);
-    const Ref<GstBus> bus(gst_element_get_bus(pipeline_.get()));
-    const auto destroy = [](gpointer data) { delete static_cast<std::weak_ptr<Audience>*>(data); };
-    gst_bus_set_sync_handler(bus.get(), &DisplayEncoder::on_message, new std::weak_ptr<Audience>(audience_),
-                             destroy);
-}
-
-GstFlowReturn DisplayEncoder::on_sample(GstElement* sink, gpointer data) {
-    const Ref<GstSample> sample(gst_app_sink_pull_sample(GST_APP_SINK(sink)));
-    const auto audience = held<Audience>(data);
-    const auto frame = sample && audience ? frame_of(sample.get(), sink) : std::nullopt;
-    if (!frame) return GST_FLOW_OK;
-    for (const auto& taker : audience->present()) taker->take(*frame);
-    return GST_FLOW_OK;
-}
-
-GstBusSyncReply DisplayEncoder::on_message(GstBus*, GstMessage* message, gpointer data) {
-    const Ref<GstMessage> owned(message);
-    const auto audience = held<Audience>(data);
-    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR || !audience) return GST_BUS_DROP;
-    GError* error = nullptr;
-    gst_message_parse_error(message, &error, nullptr);
-    const std::unique_ptr<GError, Free> owned_error(error);
-    log::warning("media element failed",
-                 {{"element", GST_MESSAGE_SRC_NAME(message)}, {"error", error->message}});
-    for (const auto& taker : audience->present()) taker->encoder_failed(error->message);
-    return GST_BUS_DROP;
+void DisplayEncoder::listen_to_encoder() {
+    if (form_.codec == VideoCodec::h264) tidy_access_units(element_of(pipeline_.get(), "frames").get());
+    const auto made = [takers = takers_](GstSample* sample, GstClockTime time) {
+        for (const auto& taker : takers->present()) taker->take(frame_of(sample, time));
+    };
+    const auto failed = [takers = takers_](const std::string& element, const std::string& reason) {
+        log::warning("media element failed", {{"element", element}, {"error", reason}});
+        for (const auto& taker : takers->present()) taker->encoder_failed(reason);
+    };
+    listen(pipeline_.get(), "frames", {made, failed});
 }
 
 void DisplayEncoder::add(const std::shared_ptr<FrameTaker>& taker) {
-    audience_->takers.with([&](auto& takers) { takers.push_back(taker); });
+    takers_->add(taker);
 }
 
 // When the guest draws nothing, its last frame is sent again.

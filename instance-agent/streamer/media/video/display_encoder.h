@@ -7,15 +7,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <vector>
 
+#include "instance-agent/streamer/media/gstreamer/encoder_output.h"
 #include "instance-agent/streamer/media/gstreamer/gst_handles.h"
 #include "instance-agent/streamer/media/meters/meters.h"
 #include "instance-agent/streamer/media/video/av1_changes.h"
 #include "instance-agent/streamer/media/video/codec_forms.h"
 #include "instance-agent/streamer/media/video/frame_pace.h"
 #include "instance-agent/streamer/media/video/screen_source.h"
-#include "libsvc/base/guarded.h"
 
 namespace svc::streamer {
 
@@ -55,14 +54,7 @@ class DisplayEncoder {
     void add_to(StreamStats& stats) const;
 
   private:
-    // Lives as long as a thread of the pipeline may use it.
-    struct Audience {
-        Guarded<std::vector<std::weak_ptr<FrameTaker>>> takers;
-        std::vector<std::shared_ptr<FrameTaker>> present();
-    };
-    static GstFlowReturn on_sample(GstElement* sink, gpointer data);
-    static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer data);
-    void listen();
+    void listen_to_encoder();
     void wake_at_requests();
 
     const EncoderForm form_;
@@ -71,7 +63,8 @@ class DisplayEncoder {
     Ref<GstElement> pipeline_, gate_;
     std::shared_ptr<GstElement> encoder_;
     std::shared_ptr<Av1Changes> av1_changes_;  // null: another codec
-    std::shared_ptr<Audience> audience_ = std::make_shared<Audience>();
+    // Lives as long as a thread of the pipeline may use it.
+    std::shared_ptr<Takers<FrameTaker>> takers_ = std::make_shared<Takers<FrameTaker>>();
     std::shared_ptr<EncodeMeter> encoded_ = std::make_shared<EncodeMeter>();
     std::shared_ptr<FramePace> pace_;
     std::optional<ScreenSource> source_;
