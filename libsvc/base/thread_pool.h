@@ -10,7 +10,8 @@
 
 namespace svc {
 
-// Thread-safe. The destructor runs the queued jobs, then joins the threads.
+// Thread-safe. The first thread is started at once, each other one when a job would have to wait. The
+// destructor runs the queued jobs, then joins the threads.
 class ThreadPool {
   public:
     using Job = std::function<void()>;
@@ -26,13 +27,16 @@ class ThreadPool {
     std::size_t queued() const;
 
   private:
+    void start_thread_if_needed();  // with mutex_ locked
     void run();
+    void carry_out(Job job) const;
 
     std::string name_;
-    std::size_t max_queued_;
+    std::size_t max_threads_, max_queued_;
     mutable std::mutex mutex_;
     std::condition_variable_any wake_;
     std::deque<Job> jobs_;
+    std::size_t idle_ = 0;  // threads that wait for a job, or are yet to look for their first one
     bool stopping_ = false;
     std::vector<std::jthread> threads_;
 };

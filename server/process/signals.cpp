@@ -1,5 +1,6 @@
 #include "server/process/signals.h"
 
+#include <malloc.h>
 #include <systemd/sd-daemon.h>
 
 #include <condition_variable>
@@ -70,6 +71,7 @@ void Signals::serve(std::string_view program, const std::vector<std::string>& ad
     for (const std::string& address : addresses) text += " " + address;
     say(program, text);
     sd_notify(0, "READY=1");
+    ::malloc_trim(0);  // of what was read at the start, the allocator would keep the pages
     int signal = 0;
     while (sigwait(&signals_, &signal) == 0 && signal == SIGHUP) run_reload(reload);
     end_restarts(signal);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <latch>
 #include <stdexcept>
 
@@ -42,4 +43,27 @@ TEST_CASE("a job that throws leaves the thread alive") {
     REQUIRE(pool.post([&] { done.count_down(); }));
     done.wait();
     SUCCEED();
+}
+
+TEST_CASE("a pool has as many threads as jobs at once, and no more than it may have") {
+    constexpr int most = 3;
+    std::latch all_run(most);
+    std::latch go_on(1);
+    std::atomic<int> runs = 0;
+    svc::ThreadPool pool("test", most, 10);
+    const auto threads = [] {
+        return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+    };
+    const auto before = threads();
+    for (int i = 0; i < most + 2; ++i)
+        REQUIRE(pool.post([&] {
+            if (++runs <= most) all_run.count_down();
+            go_on.wait();
+        }));
+    all_run.wait();  // without a thread for each, this would wait for ever
+    CHECK(threads() == before + most - 1);
+    CHECK(pool.queued() == 2);
+    go_on.count_down();
+    pool.stop();
+    CHECK(runs == most + 2);
 }
