@@ -24,7 +24,7 @@ def forget_tables(before):
 
 class Lxd:
     """Its `dir` pool, a managed bridge, the same limits; no user namespace of its own making but the default one."""
-    name = "LXD"
+    name, entered_by = "LXD", "lxc exec of LXD"
 
     def __init__(self):
         if not lxd_peer.Lxd.present():
@@ -56,6 +56,10 @@ class Lxd:
             "config": {"limits.memory": f"{MEMORY}", "limits.cpu.allowance": "100ms/100ms", "limits.processes": f"{PROCESSES}"}})
         self.api.call("PUT", f"/1.0/instances/{name}/state", {"action": "start", "timeout": -1})
         return name
+
+    def enter(self, name):
+        """As BareLxc.enter()."""
+        return ["lxc", "exec", name, "--"], {**self.daemon.environment, "HOME": str(self.daemon.dir)}
 
     def remove(self, name):
         self.api.call("PUT", f"/1.0/instances/{name}/state", {"action": "stop", "force": True, "timeout": -1})

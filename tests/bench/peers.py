@@ -37,7 +37,7 @@ class Svcd:
     name = "svcd"
 
     def __init__(self, prefix=24, build=harness.BUILD, **settings):
-        self.daemon = harness.Daemon(cpu_allocation_rate=100, **settings)
+        self.build, self.daemon = build, harness.Daemon(cpu_allocation_rate=100, **settings)
         self.daemon.program = build / "server/svcd"
         self.daemon.subnet = self.daemon.subnet.replace("/24", f"/{prefix}")
         self.daemon.start()
@@ -68,7 +68,7 @@ class OtherBuild(Svcd):
 
 class BareLxc:
     """The same layer, overlay, id map, veth and limits, started by lxc-start alone."""
-    name = "bare lxc-start"
+    name, entered_by = "bare lxc-start", "lxc-attach"
 
     def __init__(self, svcd):
         self.daemon, self.layer, self.dir = svcd.daemon, svcd.layer, scratch()
@@ -112,6 +112,10 @@ lxc.cgroup.memory.limit_in_bytes = {MEMORY}
 lxc.cgroup.pids.max = {PROCESSES}
 lxc.console.logfile = {folder}/console.log
 """
+
+    def enter(self, started):
+        """What a command is put behind to run in there, and its environment."""
+        return ["lxc-attach", "-P", self.dir, "-n", started[0], "--"], None
 
     def remove(self, started):
         name, address = started
