@@ -125,7 +125,7 @@ RemoteExecResult RemoteExec::run(const std::function<void(int stream, std::strin
 RemoteExecResult RemoteExec::result() {
     RemoteExecResult outcome;
     try {
-        Json record = client_.operation(operation_);
+        Json record = client_.wait_operation(operation_, std::chrono::seconds(10));
         while (!operation_is_final(record))
             record = client_.wait_operation(operation_, std::chrono::seconds(10));
         const Json* metadata = record.find("metadata");

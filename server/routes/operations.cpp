@@ -63,7 +63,7 @@ std::vector<Route> operation_routes(const Services& services) {
         {Method::get, one, viewer, on_io_thread, "operation", call(show_operation)},
         {Method::delete_, one, operator_, on_pool, "operation", call(cancel_operation)},
         {Method::get, one + "/wait", viewer, on_pool, "operation_wait", call(wait_for_operation)},
-        {Method::get, one + "/websocket", secret, on_pool, "operation_websocket", call(open_websocket)},
+        {Method::get, one + "/websocket", secret, on_io_thread, "operation_websocket", call(open_websocket)},
     };
 }
 

@@ -1,55 +1,10 @@
 #!/usr/bin/env python3
 """Clients of commands that close their sockets and say nothing: what they sent counts, what they wait for comes."""
-import base64
 import os
-import socket
-import struct
 import threading
 
 import harness
-
-PART = 60000
-FINAL, MASKED, TEXT, BINARY, CLOSE = 0x80, 0x80, 1, 2, 8
-
-
-class PlainSocket:
-    """A WebSocket that knows data frames alone."""
-
-    def __init__(self, daemon, path):
-        self.connection = socket.socket(socket.AF_UNIX)
-        self.connection.settimeout(harness.PATIENCE)
-        self.connection.connect(str(daemon.socket))
-        key = base64.b64encode(os.urandom(16)).decode()
-        self.connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                                f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode())
-        self.stream = self.connection.makefile("rb")
-        head = list(iter(self.stream.readline, b"\r\n"))
-        assert b" 101 " in head[0], head
-
-    def send(self, data):
-        for start in range(0, len(data), PART):
-            part = data[start:start + PART]
-            size = struct.pack("!B", len(part)) if len(part) < 126 else struct.pack("!BH", 126, len(part))
-            frame = bytes([FINAL | BINARY, MASKED | size[0]]) + size[1:] + bytes(4) + part  # masked with zeros
-            self.connection.sendall(frame)
-
-    def receive_all(self):
-        data = b""
-        while head := self.stream.read(2):
-            kind, size = head[0] & 15, head[1]
-            if size == 126:
-                size, = struct.unpack("!H", self.stream.read(2))
-            elif size == 127:
-                size, = struct.unpack("!Q", self.stream.read(8))
-            part = self.stream.read(size)
-            if kind == CLOSE or (kind == TEXT and not part):
-                break
-            data += part
-        return data
-
-    def close(self):
-        self.stream.close()
-        self.connection.close()
+from plain_socket import PlainSocket
 
 
 class ExecStreams(harness.DaemonTest):
@@ -63,7 +18,7 @@ class ExecStreams(harness.DaemonTest):
         reply = self.daemon.api("POST", f"/1.0/containers/{self.id}/exec", {"command": command})
         secrets = reply.metadata["metadata"]["fds"]
         path = "/" + reply.body["operation"] + "/websocket?secret="
-        sockets = [PlainSocket(self.daemon, path + secrets[fd]) for fd in ("0", "1", "2")]
+        sockets = [PlainSocket(self.daemon.socket, path + secrets[fd]) for fd in ("0", "1", "2")]
         sender = threading.Thread(target=lambda: (sockets[0].send(data), sockets[0].close()))
         sender.start()
         streams = [one.receive_all() for one in sockets[1:]]

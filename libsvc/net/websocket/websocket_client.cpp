@@ -3,6 +3,7 @@
 #include <deque>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
@@ -21,6 +22,7 @@ using namespace std::chrono_literals;
 
 constexpr auto write_timeout = 60s;
 constexpr auto silence_limit = 30s;  // the server pings every 10 s
+constexpr std::size_t read_bytes = 128U << 10;
 constexpr std::size_t max_message = 64U << 20;
 constexpr std::uint16_t websocket_client_broken_code = 1006;
 
@@ -116,16 +118,15 @@ class WebSocketClient::Connection {
 
     // False on timeout.
     bool read_some(Steady::time_point now, Steady::time_point deadline) {
-        char buffer[16U << 10];
         const auto patience =
             std::chrono::ceil<std::chrono::milliseconds>(std::min<Steady::duration>(deadline - now, 5s));
         try {
-            const auto count = channel_.read(buffer, sizeof(buffer), std::max(patience, 0ms));
+            const auto count = channel_.read(buffer_.data(), buffer_.size(), std::max(patience, 0ms));
             if (!count) return notice_silence() || Steady::now() < deadline;
             if (*count == 0)
                 break_off("connection ended");
             else
-                take(std::string_view(buffer, *count));
+                take(std::string_view(buffer_.data(), *count));
         } catch (const Error& e) {
             break_off(e.what());
         }
@@ -181,6 +182,7 @@ class WebSocketClient::Connection {
 
     net::ClientChannel channel_;
     net::FrameReader reader_;
+    std::vector<char> buffer_ = std::vector<char>(read_bytes);
     std::deque<WebSocketMessage> messages_;
     std::optional<WebSocketMessage> closed_;
     bool close_told_ = false;

@@ -11,7 +11,7 @@ namespace svc {
 
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{128} << 10;
+constexpr std::size_t block_bytes = std::size_t{256} << 10;
 constexpr std::size_t max_queued_bytes = std::size_t{1}
                                          << 20;  // of a channel; above it output waits in the pipe
 
@@ -71,12 +71,16 @@ void ExecPump::prepare(std::array<pollfd, slots>& polled) {
     polled[ended] = {ended_ ? -1 : process_.ended(), POLLIN, 0};
     polled[input] = {input_.empty() || ended_ ? -1 : process_.input(), POLLOUT, 0};
     for (std::size_t i = 0; i < slots - first_output; ++i) polled[first_output + i] = {-1, POLLIN, 0};
+    session_.await_room(true);
+    bool throttled = false;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
         Output& output = outputs_[i];
         output.throttled =
             output.fd >= 0 && output.channel && output.channel->queued_bytes() >= max_queued_bytes;
         polled[first_output + i].fd = output.throttled ? -1 : output.fd;
+        throttled = throttled || output.throttled;
     }
+    session_.await_room(throttled);
 }
 
 // Once the command has ended, everything it wrote is there already: an open output is either ready or done.

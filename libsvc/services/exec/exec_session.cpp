@@ -241,7 +241,7 @@ void ExecSession::take_control(const std::string& message) {
 }
 
 void ExecSession::drained() {
-    wake();
+    if (awaits_room_) wake();
 }
 
 // Nobody is left to read the output or to control the command; but the end of a plain input is only that.

@@ -1,5 +1,6 @@
 #pragma once
 // One exec session: its streams, what their clients send, and the thread that carries the command's data.
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -65,6 +66,8 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     // For the thread of the command.
     int wake_descriptor() const { return wake_.get(); }
     ExecOrders take_orders(bool with_input);
+    // Whether drained() is to wake the thread. It says yes before it looks how full the channels are.
+    void await_room(bool wanted) { awaits_room_ = wanted; }
     std::shared_ptr<ExecChannel> channel(const std::string& stream) const;
     bool distrusted() const { return parts_.distrusted && parts_.distrusted(); }
     bool terminal() const { return parts_.spec.terminal; }
@@ -95,6 +98,7 @@ class ExecSession : public std::enable_shared_from_this<ExecSession> {
     std::size_t input_bytes_ = 0;
     bool input_ended_ = false;
     bool input_paused_ = false;
+    std::atomic<bool> awaits_room_{false};
     std::vector<int> signals_;
     std::optional<std::pair<unsigned, unsigned>> size_;
     std::shared_ptr<OperationCompletion> completion_;

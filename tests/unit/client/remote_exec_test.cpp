@@ -25,7 +25,7 @@ struct ExecService {
         service.on("/1.0/instances/abc/exec", [=](const Request&) {
             return operation_record(103, "", Json::object({{"fds", secrets}}));
         });
-        service.on(operation_path, [this](const Request&) { return final_record; });
+        service.on(operation_path + "/wait", [this](const Request&) { return final_record; });
         service.start();
     }
     Json body() { return Json::parse(service.last_request().body); }

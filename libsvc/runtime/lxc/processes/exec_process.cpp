@@ -25,6 +25,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds start_limit{15'000};
 constexpr milliseconds end_limit{10'000};
 
+// The kernel's 64 KiB let the command and who reads its output wait for each other after every write.
+constexpr int output_pipe_bytes = 512 << 10;
+
 struct Pipe {
     FileDescriptor read, write;
 };
@@ -36,6 +39,11 @@ Pipe make_pipe(std::uint32_t owner) {
     Pipe pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
     if (::fchown(ends[0], owner, owner) != 0) throw system_error("cannot hand over a pipe", errno);
     return pipe;
+}
+
+// Best effort: the kernel gives a user who has many pipes no larger ones.
+void enlarge(const Pipe& pipe) {
+    ::fcntl(pipe.write.get(), F_SETPIPE_SZ, output_pipe_bytes);
 }
 
 void set_nonblocking(const FileDescriptor& fd) {
@@ -85,6 +93,7 @@ class LxcExec final : public ExecProcess {
                 fmt::format("{}x{}", spec.width == 0 ? 80 : spec.width, spec.height == 0 ? 24 : spec.height));
         } else {
             for (Pipe& pipe : pipes) pipe = make_pipe(context.root_id);
+            enlarge(pipes[1]);
             descriptors.insert(
                 descriptors.end(),
                 {{pipes[0].read.get(), 0}, {pipes[1].write.get(), 1}, {pipes[2].write.get(), 2}});
