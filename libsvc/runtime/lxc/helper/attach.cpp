@@ -2,6 +2,7 @@
 // other orphan.
 #include <fcntl.h>
 #include <lxc/attach_options.h>
+#include <lxc/lxccontainer.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>

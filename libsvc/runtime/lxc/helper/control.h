@@ -1,9 +1,11 @@
 #pragma once
 // The helper's end of the control socket, and functions that its verbs share. No containers of the C++
 // library here: the program stays in memory as the monitor of each container and should be small.
-#include <lxc/lxccontainer.h>
+#include <sys/types.h>
 
 #include "libsvc/runtime/lxc/helper/protocol.h"
+
+struct lxc_container;
 
 namespace svc::lxc {
 

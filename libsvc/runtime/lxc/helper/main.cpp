@@ -1,6 +1,7 @@
 // svc-lxc VERB PATH NAME ...: all that needs liblxc, in a process of its own. Only the runtime starts it:
 // descriptor 3 is the control socket.
 #include <fcntl.h>
+#include <lxc/lxccontainer.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 // svc-lxc start: forks the container's monitor, which stays when this process ends.
+#include <lxc/lxccontainer.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>

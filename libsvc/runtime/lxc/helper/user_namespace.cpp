@@ -4,6 +4,7 @@
 // of them could use it up. Here an id of the container's own range makes it, and liblxc gets it to share.
 #include <fcntl.h>
 #include <linux/securebits.h>
+#include <lxc/lxccontainer.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
