@@ -45,7 +45,8 @@ struct LxcSettings {
     std::uint64_t bandwidth = 0;       // bits a second of each instance; 0: not limited
     std::uint32_t connections = 4096;  // of each instance; 0: not limited
     std::filesystem::path agent;       // "": beside the program
-    std::filesystem::path helper;      // "": beside the program
+    lxc::LauncherKind launcher = lxc::LauncherKind::liblxc;
+    std::filesystem::path helper, launch_helper;  // "": beside the program
 };
 
 // Values of the `lxd` runtime alone; the network's and the agent are those of `lxc`.

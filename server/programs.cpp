@@ -18,7 +18,7 @@ bool is_program(const fs::path& path) {
 }  // namespace
 
 fs::path find_program(std::string_view name, const fs::path& configured, std::string_view build_folder,
-                      std::string_view key) {
+                      std::string_view key, Missing missing) {
     if (!configured.empty()) {
         if (is_program(configured)) return fs::absolute(configured);
         throw Error(ErrorCode::invalid_argument,
@@ -27,6 +27,7 @@ fs::path find_program(std::string_view name, const fs::path& configured, std::st
     const fs::path here = fs::read_symlink("/proc/self/exe").parent_path();
     for (const fs::path& folder : {here, here / ".." / "libexec" / "svc", here / ".." / build_folder})
         if (is_program(folder / name)) return fs::canonical(folder / name);
+    if (missing == Missing::allowed) return {};
     throw Error(ErrorCode::invalid_argument,
                 "program " + std::string(name) + " was not found beside svcd; set " + std::string(key));
 }

@@ -51,6 +51,15 @@ BuiltRuntime build_simulated(const Options& options, const StateDirectory& state
     return {std::move(runtime), &layers};
 }
 
+void find_helpers(LxcOptions& lxc, const LxcSettings& settings) {
+    lxc.launcher = settings.launcher;
+    const bool own = settings.launcher == lxc::LauncherKind::own;
+    lxc.helper = find_program("svc-lxc", settings.helper, "libsvc/runtime/lxc/helper", "lxc_helper",
+                              own ? Missing::allowed : Missing::refused);
+    lxc.launch_helper = find_program("svc-launch", settings.launch_helper, "libsvc/runtime/lxc/launcher",
+                                     "launch_helper", own ? Missing::refused : Missing::allowed);
+}
+
 std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirectory& state, const Clock& clock,
                                       std::function<bool(const std::string& id)> has_data) {
     LxcOptions lxc;
@@ -61,7 +70,7 @@ std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirecto
     lxc.bridge_mtu = options.lxc.bridge_mtu;
     lxc.cluster = peer_options(options);
     lxc.agent = find_program("svc-agent", options.lxc.agent, "instance-agent", "agent");
-    lxc.helper = find_program("svc-lxc", options.lxc.helper, "libsvc/runtime/lxc/helper", "lxc_helper");
+    find_helpers(lxc, options.lxc);
     lxc.agent_socket_dir = state.agent_sockets();
     lxc.id_base = options.lxc.id_base;
     lxc.id_count = options.lxc.id_count;

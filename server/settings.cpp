@@ -149,8 +149,15 @@ constexpr std::array lxc_settings{
             [](Options& o, Key k, const Json& v) {
                 o.lxc.node_prefix = static_cast<unsigned>(read_count(k, v, 8, 30));
             }},
-    Setting{"lxc_helper", "", "the svc-lxc program that starts containers",
+    Setting{"lxc_launcher", "", "liblxc or own: what starts containers",
+            [](Options& o, Key k, const Json& v) {
+                const bool own = read_one_of(k, v, {"liblxc", "own"}) == "own";
+                o.lxc.launcher = own ? lxc::LauncherKind::own : lxc::LauncherKind::liblxc;
+            }},
+    Setting{"lxc_helper", "", "the svc-lxc program, for the launcher liblxc",
             [](Options& o, Key k, const Json& v) { o.lxc.helper = read_path(k, v); }},
+    Setting{"launch_helper", "", "the svc-launch program, for the launcher own",
+            [](Options& o, Key k, const Json& v) { o.lxc.launch_helper = read_path(k, v); }},
     Setting{"bridge_mtu", "", "MTU of the bridge",
             [](Options& o, Key k, const Json& v) {
                 o.lxc.bridge_mtu = static_cast<std::uint32_t>(read_count(k, v, 576, 65535));

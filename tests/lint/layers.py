@@ -31,6 +31,7 @@ LIBRARIES = {
     "sqlite3.h": ["libsvc/store/sqlite", "tests/bench"],
     "lxc/": ["libsvc/runtime/lxc"],
     "nftables/": ["libsvc/runtime/lxc"],
+    "seccomp.h": ["libsvc/runtime/lxc/launcher"],
     "jwt.h": ["libsvc/services"],
     "macaroons.h": ["libsvc/streaming"],
     "CLI/": ["cli", "server"],

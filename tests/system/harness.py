@@ -33,6 +33,8 @@ AGENT = BUILD / "instance-agent/svc-agent"
 GUEST_CAT = BUILD / "instance-agent/samples/svc-guest-cat"
 AGENT_INSIDE = "/var/lib/svc-agent/bin/svc-agent"
 FINAL = 200
+LAUNCHER = os.environ.get("SVC_TEST_LAUNCHER")  # own or liblxc; otherwise svcd's default
+HELPER, HELPER_SETTING = ("svc-launch", "launch_helper") if LAUNCHER == "own" else ("svc-lxc", "lxc_helper")
 RUNTIME = os.environ.get("SVC_TEST_RUNTIME", "lxc")  # lxd: with the LXD of support/lxd_machine
 PATIENCE = 120  # seconds, for what takes a moment on a machine that is not busy
 
@@ -77,6 +79,8 @@ class Daemon:
         self.runtime, self.settings = runtime, settings
         if runtime == "lxd" and "lxd" not in settings:
             self.settings["lxd"] = "unix:" + os.environ["SVC_LXD_SOCKET"]
+        if runtime == "lxc" and LAUNCHER:
+            self.settings.setdefault("lxc_launcher", LAUNCHER)
         self.socket = self.dir / "unix.socket"
         self.process, self.addresses, self.before = None, [], mounts()
         self.files = None  # (soft, hard) limit of open files; None: ours

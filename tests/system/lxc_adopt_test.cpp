@@ -211,9 +211,9 @@ TEST_CASE("the agent is tried again when even the helper cannot be started") {
     std::ofstream(agent) << "#!/bin/sh\nexec sleep 5000\n";
     ::chmod(agent.c_str(), 0755);
     const std::filesystem::path helper = fixture.directory() / "helper";
-    std::filesystem::copy_file(fixture.options().helper, helper);
+    std::filesystem::copy_file(fixture.helper(), helper);
     fixture.options().agent = agent;
-    fixture.options().helper = helper;
+    fixture.helper() = helper;
     fixture.reopen();
     LxcRuntime& runtime = fixture.runtime();
     runtime.create(fixture.spec("c1"));

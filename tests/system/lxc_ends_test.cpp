@@ -136,7 +136,7 @@ TEST_CASE("a helper whose daemon was killed before it began does nothing") {
         ::close(pair[0]);
         const FileDescriptor theirs(pair[1]);
         SpawnOptions options;
-        options.arguments = {fixture.options().helper, verb, containers, "c1"};
+        options.arguments = {fixture.helper(), verb, containers, "c1"};
         if (std::string(verb) == "start") {
             options.arguments.push_back(fixture.container("c1") / "exit");
             options.arguments.push_back("plain");
@@ -169,7 +169,7 @@ TEST_CASE("a daemon killed at any moment leaves what the next one can continue o
                              fixture.options().bridge,
                              fixture.options().subnet,
                              agent};
-        options.environment = {"SVC_LXC_HELPER=" + fixture.options().helper.native()};
+        options.environment = launcher_environment(fixture.options());
         {
             Child daemon(options);
             daemon.wait_for(std::chrono::milliseconds(15 + moment * 7));

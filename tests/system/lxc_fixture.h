@@ -91,6 +91,21 @@ inline std::filesystem::path busybox_package(const std::filesystem::path& folder
     return package;
 }
 
+// As the environment says: the same tests run with each launcher.
+inline void use_launcher(LxcOptions& options) {
+    options.helper = ::getenv("SVC_LXC_HELPER");
+    options.launch_helper = ::getenv("SVC_LAUNCH_HELPER");
+    if (std::string_view(::getenv("SVC_LXC_LAUNCHER")) == "own") options.launcher = lxc::LauncherKind::own;
+}
+
+// What use_launcher() of a daemon that the test starts has to find.
+inline std::vector<std::string> launcher_environment(const LxcOptions& options) {
+    const bool own = options.launcher == lxc::LauncherKind::own;
+    return {"SVC_LXC_HELPER=" + options.helper.native(),
+            "SVC_LAUNCH_HELPER=" + options.launch_helper.native(),
+            std::string("SVC_LXC_LAUNCHER=") + (own ? "own" : "liblxc")};
+}
+
 class LxcFixture {
   public:
     LxcFixture() : directory_("/var/tmp", "svc-lxc-test-") {
@@ -103,7 +118,7 @@ class LxcFixture {
         options_.bridge = "svct" + std::to_string(::getpid() % 100000) + "n" + std::to_string(++number);
         static const std::string nets = free_nets();
         options_.subnet = nets + std::to_string(number) + ".1/24";
-        options_.helper = ::getenv("SVC_LXC_HELPER");
+        use_launcher(options_);
         reopen();
     }
     ~LxcFixture() {
@@ -122,6 +137,10 @@ class LxcFixture {
     }
     LxcRuntime& runtime() { return *runtime_; }
     LxcOptions& options() { return options_; }
+    // The program that starts containers.
+    std::filesystem::path& helper() {
+        return options_.launcher == lxc::LauncherKind::own ? options_.launch_helper : options_.helper;
+    }
     const std::filesystem::path& directory() const { return directory_.path(); }
     std::filesystem::path container(const std::string& id) const {
         return options_.state_dir / "containers" / id;

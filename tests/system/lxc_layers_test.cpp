@@ -215,7 +215,7 @@ TEST_CASE("a daemon killed while it captures leaves what can be captured again")
         SpawnOptions options;
         options.arguments = {std::filesystem::read_symlink("/proc/self/exe").native(), "--capture",
                              fixture.options().state_dir, fixture.options().bridge, fixture.options().subnet};
-        options.environment = {"SVC_LXC_HELPER=" + fixture.options().helper.native()};
+        options.environment = launcher_environment(fixture.options());
         {
             Child daemon(options);
             daemon.wait_for(std::chrono::milliseconds(20 + moment * 6));
@@ -362,7 +362,7 @@ TEST_CASE("a daemon killed in the middle of an export leaves no mount and no fol
         options.arguments = {std::filesystem::read_symlink("/proc/self/exe").native(), "--export",
                              world.fixture.options().state_dir, world.fixture.options().bridge,
                              world.fixture.options().subnet};
-        options.environment = {"SVC_LXC_HELPER=" + world.fixture.options().helper.native()};
+        options.environment = launcher_environment(world.fixture.options());
         {
             Child daemon(options);
             daemon.wait_for(std::chrono::milliseconds(15 + moment * 10));

@@ -17,7 +17,7 @@ std::unique_ptr<LxcRuntime> doomed_runtime(char** arguments, const Clock& clock,
     options.state_dir = arguments[2];
     options.bridge = arguments[3];
     options.subnet = arguments[4];
-    options.helper = ::getenv("SVC_LXC_HELPER");
+    use_launcher(options);
     return std::make_unique<LxcRuntime>(options, clock);
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("ports are forwarded on the node while the container runs") {
     Runtime& runtime = fixture.runtime();
     runtime.create(spec);
     runtime.start("c1");
-    const auto server = [&] {
+    auto server = [&] {
         ExecSpec exec;
         exec.command = {"nc", "-l", "-p", "8001", "-e", "echo", "served"};
         return runtime.exec("c1", exec);
@@ -138,6 +138,7 @@ TEST_CASE("ports are forwarded on the node while the container runs") {
         return run_command({"/bin/busybox", "nc", "-w", "20", address, "10951"}, patience).output;
     };
     CHECK(eventually([&] { return fetch() == "served\n"; }));
+    server.reset();  // before its runtime
     fixture.reopen();
     const std::string rules = run_command({"/usr/sbin/nft", "list", "ruleset"}, patience).output;
     CHECK(rules.find("10951 : " + spec.address + " . 8001") != std::string::npos);

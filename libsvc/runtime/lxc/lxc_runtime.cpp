@@ -275,7 +275,7 @@ std::unique_ptr<ExecProcess> LxcRuntime::exec(std::string_view text, const ExecS
     }
     if (!runs_.supervisor().find(id)) throw not_running(id);
     if (host_.is_frozen(id)) throw Error(ErrorCode::conflict, fmt::format("container '{}' is frozen", id));
-    return lxc::run_exec({host_.options().helper, host_.layout().containers(), id, host_.root_of(id),
+    return lxc::run_exec({host_.helper_of(id), host_.layout().containers(), id, host_.root_of(id),
                           [this, id](int command) { host_.let_killed_end(id, command); }},
                          spec);
 }

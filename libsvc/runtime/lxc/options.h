@@ -8,6 +8,7 @@
 
 #include "libsvc/runtime/lxc/disk/layer_limits.h"
 #include "libsvc/runtime/lxc/host/limits.h"
+#include "libsvc/runtime/lxc/launcher_kind.h"
 
 namespace svc {
 
@@ -39,10 +40,13 @@ struct LxcOptions {
     std::string subnet = "192.168.100.1/20";  // the bridge's own address and prefix
     std::uint32_t bridge_mtu = 1500;          // bytes
     std::filesystem::path agent;              // svc-agent on the host; empty: none is bound or started
-    std::filesystem::path helper;             // the svc-lxc program
-    std::filesystem::path agent_socket_dir;   // holds server.unix; empty: not bound
-    std::uint32_t id_base = 0;                // first host id of the owners on disk; 0: chosen by the runtime
-    std::uint32_t id_count = 65536;           // ids per container
+    lxc::LauncherKind launcher{};             // of containers that are started from now on
+    // The programs svc-lxc and svc-launch. That of the other launcher may be empty: a container that it has
+    // started is unreadable then.
+    std::filesystem::path helper, launch_helper;
+    std::filesystem::path agent_socket_dir;  // holds server.unix; empty: not bound
+    std::uint32_t id_base = 0;               // first host id of the owners on disk; 0: chosen by the runtime
+    std::uint32_t id_count = 65536;          // ids per container
     // Ranges of their own for the containers that run: the first host id, a multiple of 65536, and how many.
     // None: all share the ids from id_base on.
     std::uint32_t first_range = 0x70000000;

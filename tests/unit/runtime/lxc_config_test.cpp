@@ -4,6 +4,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/runtime/lxc/container/core_pins.h"
+#include "libsvc/runtime/lxc/host/host_setup.h"
 #include "libsvc/runtime/lxc/network/guest_rules.h"
 
 using namespace svc;
@@ -264,4 +265,25 @@ TEST_CASE("each kind of init is asked to shut down its own way") {
     CHECK(halt_signals("/lib/systemd/systemd").name == "SIGRTMIN+3");
     CHECK(halt_signals("/bin/busybox").name == "SIGUSR2");
     CHECK(halt_signals("/sbin/init").numbers.size() == 2);
+}
+
+TEST_CASE("a configuration for the launcher of our own has its hierarchies, and includes nothing") {
+    ConfigContext context = context_with(parse_cgroup_layout(std::string(v1_mounts) + v2_mount, ""));
+    CHECK(configured_launcher(lxc_config(example_container(), context, 100000, halt_signals(""))) ==
+          LauncherKind::liblxc);
+    context.launcher = LauncherKind::own;
+    const std::string config = lxc_config(example_container(), context, 100000, halt_signals(""));
+    CHECK(configured_launcher(config) == LauncherKind::own);
+    CHECK_THAT(config, !Catch::Contains("lxc.include") &&
+                           Catch::Contains("svc.hierarchy = v1 cpu,cpuacct /sys/fs/cgroup/cpu,cpuacct\n"
+                                           "svc.hierarchy = v1 memory /sys/fs/cgroup/memory\n"
+                                           "svc.hierarchy = v1 pids /sys/fs/cgroup/pids\n"
+                                           "svc.hierarchy = named - /sys/fs/cgroup/systemd\n"
+                                           "svc.hierarchy = v2 - /sys/fs/cgroup/unified\n"));
+}
+
+TEST_CASE("the launcher of our own is refused where guests would go without AppArmor") {
+    CHECK_NOTHROW(check_confinement(LauncherKind::liblxc, true));
+    CHECK_NOTHROW(check_confinement(LauncherKind::own, false));
+    CHECK_THROWS_WITH(check_confinement(LauncherKind::own, true), Catch::Contains("AppArmor"));
 }

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "libsvc/base/error.h"
+#include "libsvc/base/strings.h"
 #include "libsvc/runtime/lxc/container/device_nodes.h"
 #include "libsvc/runtime/lxc/network/guest_rules.h"
 
@@ -19,15 +21,19 @@ void check_one_line(std::string_view what, std::string_view value) {
     if (!clean) throw Error(ErrorCode::invalid_argument, fmt::format("{} has control characters", what));
 }
 
+constexpr std::string_view own_launcher_line = "svc.launcher = own\n";
+
 // Leaves out the hooks that other packages add there (lxcfs): they need another PATH than the daemon gives
 // liblxc.
 std::string base_lines(const ConfigContext& context) {
-    if (!context.common_config.empty())
+    const bool own = context.launcher == LauncherKind::own;
+    if (!context.common_config.empty() && !own)
         return fmt::format(
             "lxc.include = {}\nlxc.include = {}\nlxc.mount.auto =\nlxc.hook.mount =\nlxc.hook.post-stop =\n",
             context.common_config.native(), context.user_namespace_config.native());
     // As in the distributions' files for a user namespace: every capability, within the namespace.
-    return "lxc.pty.max = 1024\nlxc.tty.max = 4\n"
+    return std::string(own ? own_launcher_line : "") +
+           "lxc.pty.max = 1024\nlxc.tty.max = 4\n"
            "lxc.mount.entry = /sys/fs/fuse/connections sys/fs/fuse/connections none bind,optional 0 0\n";
 }
 
@@ -83,13 +89,28 @@ std::string mount_lines(const ConfigContext& context) {
     return lines;
 }
 
+// For svc-launch, which does not look for them.
+std::string hierarchy_lines(const CgroupLayout& layout) {
+    std::map<std::filesystem::path, std::vector<std::string>> controllers;
+    for (const auto& [controller, mount] : layout.v1) controllers[mount].push_back(controller);
+    std::string lines;
+    for (const std::filesystem::path& mount : layout.hierarchies) {
+        const auto found = controllers.find(mount);
+        const std::string_view kind = mount == layout.v2 ? "v2" : found == controllers.end() ? "named" : "v1";
+        lines += fmt::format("svc.hierarchy = {} {} {}\n", kind,
+                             found == controllers.end() ? "-" : join(found->second, ","), mount_field(mount));
+    }
+    return lines;
+}
+
 // The kernel removes the counter with the group, so a hook of liblxc copies it before.
 std::string cgroup_lines(const ContainerSpec& spec, const ConfigContext& context,
                          const std::vector<unsigned>& cores) {
     const std::string group = cgroup_name(context, spec.id);
     const std::uint32_t processes = spec.processes == 0 ? context.default_processes : spec.processes;
-    std::string lines = fmt::format("lxc.cgroup.dir.container = {}\nlxc.cgroup.dir.monitor = {}\n", group,
-                                    monitor_cgroup_name(context, spec.id));
+    std::string lines = context.launcher == LauncherKind::own ? hierarchy_lines(context.cgroups) : "";
+    lines += fmt::format("lxc.cgroup.dir.container = {}\nlxc.cgroup.dir.monitor = {}\n", group,
+                         monitor_cgroup_name(context, spec.id));
     lines += limit_lines(context.cgroups,
                          {spec.cpus, spec.memory_bytes, processes, cores, context.io, context.swap_rate},
                          context.limit_support);
@@ -144,6 +165,10 @@ std::optional<ConfiguredNetwork> configured_network(std::string_view config) {
     ConfiguredNetwork network{value("lxc.net.0.veth.pair"), address.substr(0, address.find('/'))};
     if (network.device.empty() || network.address.empty()) return std::nullopt;
     return network;
+}
+
+LauncherKind configured_launcher(std::string_view config) {
+    return config.starts_with(own_launcher_line) ? LauncherKind::own : LauncherKind::liblxc;
 }
 
 std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, std::uint32_t root,

@@ -9,6 +9,7 @@
 #include "libsvc/runtime/lxc/container/halt_signals.h"
 #include "libsvc/runtime/lxc/host/binder.h"
 #include "libsvc/runtime/lxc/host/limits.h"
+#include "libsvc/runtime/lxc/launcher_kind.h"
 #include "libsvc/runtime/lxc/layout.h"
 #include "libsvc/runtime/runtime.h"
 
@@ -37,6 +38,7 @@ struct ConfigContext {
     std::string shared_ids;  // why all containers share the range at id_base; empty: each has its own
     BinderSupport binder;    // a fault where Android guests cannot run for another reason, too
     bool apparmor = false;
+    LauncherKind launcher{};
     std::uint32_t default_processes = 4096;
     double swap_rate = 1;
     IoLimits io = {};
@@ -57,6 +59,9 @@ struct ConfiguredNetwork {
     std::string device, address;
 };
 std::optional<ConfiguredNetwork> configured_network(std::string_view config);
+
+// Whose configuration it is, and so which launcher has started the container that runs by it.
+LauncherKind configured_launcher(std::string_view config);
 
 // `root`: the host id of the container's root. `cores`: the cores that the container is pinned to; empty: it
 // has a share of CPU time. Throws

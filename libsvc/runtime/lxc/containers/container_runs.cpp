@@ -36,10 +36,11 @@ ContainerRuns::ContainerRuns(Host& host, ContainerTable& containers, const Clock
       containers_(containers),
       clock_(clock),
       container_end_(host, supervisor_),
-      supervisor_(host.options().helper, host.layout().containers(),
+      supervisor_(host.layout().containers(),
                   {[this](const std::string& id) { return on_end(id); },
                    [this](const std::string& id) { return on_change(id); },
-                   [this](const std::string& id) { return host_.is_frozen(id); }}) {}
+                   [this](const std::string& id) { return host_.is_frozen(id); },
+                   [this](const std::string& id) { return host_.helper_of(id); }}) {}
 
 void ContainerRuns::listen(std::function<void(const RuntimeEvent&)> listener) {
     listener_.with([&](auto& current) { current = std::move(listener); });
@@ -92,7 +93,7 @@ void ContainerRuns::start(const std::string& id, Container& container) {
     Rollback undo;
     undo.add("container", [&] { host_.clean_up(id); });
     host_.prepare(container.stored);
-    HelperProcess helper(host_.options().helper,
+    HelperProcess helper(host_.starting_helper(),
                          {"start", host_.layout().containers().native(), id,
                           host_.layout().exit_file(id).native(), wants_agent(container) ? "agent" : "plain"});
     failpoint("runs.helper_started");

@@ -99,7 +99,7 @@ RunHandles OnceCommands::start_helper(const std::string& id, const std::vector<s
     arguments.insert(arguments.end(), command.begin(), command.end());
     RunHandles handles;
     {
-        HelperProcess helper(host_.options().helper, std::move(arguments));
+        HelperProcess helper(host_.starting_helper(), std::move(arguments));
         const auto reply = helper.receive(command_start_limit);
         if (!reply || reply->message.event != HelperEvent::running)
             throw Error(ErrorCode::internal, fmt::format("{} cannot be run in container '{}': {}", command[0],

@@ -534,6 +534,19 @@ std::string Host::start_failure(const std::string& id) const {
     return cause.init_ran ? cause.reason + " (" + log + ")" : log;
 }
 
+const std::filesystem::path& Host::starting_helper() const {
+    return lxc::starting_helper(options_);
+}
+
+const std::filesystem::path& Host::helper_of(const std::string& id) const {
+    const bool own =
+        configured_launcher(read_if_there(layout().config(id)).value_or("")) == LauncherKind::own;
+    const std::filesystem::path& helper = own ? options_.launch_helper : options_.helper;
+    if (!helper.empty()) return helper;
+    throw Error(ErrorCode::unavailable, fmt::format("container '{}' was started by {}, which is not there",
+                                                    id, own ? "svc-launch" : "svc-lxc"));
+}
+
 bool Host::monitor_may_run(const std::string& id) const {
     // The abstract socket of the monitor. Where the name is too long for a socket, liblxc uses a hash: not
     // checked.

@@ -87,6 +87,11 @@ class Host {
     void tear_down();
 
     const LxcOptions& options() const { return options_; }
+    // The program that starts containers.
+    const std::filesystem::path& starting_helper() const;
+    // That of the launcher that has started the container, for one that runs. Throws unavailable where it is
+    // not installed.
+    const std::filesystem::path& helper_of(const std::string& id) const;
     const Layout& layout() const { return context_.layout; }
     std::uint32_t id_base() const { return context_.id_base; }
     // The host id of the container's root.

@@ -168,14 +168,16 @@ bool is_taken(const LxcOptions& options, IdRange range) {
 
 // Empty: the devices are those of the range from now on, until the module is loaded anew.
 std::string claim_failure(const LxcOptions& options, const BinderSet& set, IdRange range) {
-    std::vector<std::string> command{options.helper.native(), "claim", std::to_string(binder_user(range))};
+    std::vector<std::string> command{starting_helper(options).native(), "claim",
+                                     std::to_string(binder_user(range))};
     for (const std::string& device : set) command.push_back((options.devices / device).native());
     const CommandResult claimed = run_command(command, std::chrono::seconds(5));
     // The guest that has the set has claimed it, or was given it when that was done.
     const bool in_use = claimed.status.code == device_in_use && is_taken(options, range);
     if (claimed.status.code == 0 || in_use) return "";
     const std::string reason(trim(claimed.errors));
-    return reason.empty() ? fmt::format("svc-lxc claim ended with {}", claimed.status.code) : reason;
+    return reason.empty() ? fmt::format("{} claim ended with {}", command.front(), claimed.status.code)
+                          : reason;
 }
 
 void take_sets(const LxcOptions& options, const ConfigContext& context, BinderSupport& binder) {
@@ -209,16 +211,28 @@ void settle_android(const LxcOptions& options, ConfigContext& context) {
 
 }  // namespace
 
+const std::filesystem::path& starting_helper(const LxcOptions& options) {
+    return options.launcher == LauncherKind::own ? options.launch_helper : options.helper;
+}
+
+void check_confinement(LauncherKind launcher, bool apparmor) {
+    if (launcher == LauncherKind::own && apparmor)
+        throw Error(ErrorCode::unsupported,
+                    "the launcher `own` does not confine guests by AppArmor, which this machine has on: use "
+                    "the launcher `liblxc`");
+}
+
 LxcOptions checked(LxcOptions options) {
     // ':' and ',' separate parts of the overlay's mount options.
     check_path("state directory", options.state_dir, "/._-+@=~");
-    check_path("helper", options.helper, "/._-+@=~, :");
+    const std::filesystem::path& helper = starting_helper(options);
+    check_path("helper", helper, "/._-+@=~, :");
     if (!options.agent.empty()) check_path("agent", options.agent, "/._-+@=~, :");
     if (!options.agent_socket_dir.empty())
         check_path("agent socket folder", options.agent_socket_dir, "/._-+@=~, :");
-    if (::access(options.helper.c_str(), X_OK) != 0)
+    if (::access(helper.c_str(), X_OK) != 0)
         throw Error(ErrorCode::not_found,
-                    fmt::format("program {} not found", quoted(options.helper.filename().native())));
+                    fmt::format("program {} not found", quoted(helper.filename().native())));
     if (!options.agent.empty() && ::access(options.agent.c_str(), X_OK) != 0)
         throw Error(ErrorCode::not_found,
                     fmt::format("program {} not found", quoted(options.agent.filename().native())));
@@ -260,6 +274,8 @@ ConfigContext make_context(const LxcOptions& options) {
     context.io = options.io;
     context.limit_support = detect_limit_support(context.cgroups, options.state_dir);
     context.apparmor = apparmor_is_usable();
+    context.launcher = options.launcher;
+    check_confinement(context.launcher, context.apparmor);
     settle_android(options, context);
     if (::access(common_config, R_OK) == 0 && ::access(user_namespace_config, R_OK) == 0) {
         context.common_config = common_config;
@@ -283,7 +299,8 @@ IdRegion id_region(const LxcOptions& options, const ConfigContext& context) {
 Json machine_details(const LxcOptions& options, const ConfigContext& context) {
     utsname system{};
     ::uname(&system);
-    const CommandResult version = run_command({options.helper.native(), "version"}, std::chrono::seconds(5));
+    const CommandResult version =
+        run_command({starting_helper(options).native(), "version"}, std::chrono::seconds(5));
     Json missing = Json::array();
     for (const std::string& controller : missing_controllers(context.cgroups)) missing.push_back(controller);
     return Json::object(

@@ -38,8 +38,8 @@ bool take_call(const std::function<bool(const std::string&)>& call, const std::s
 
 }  // namespace
 
-Supervisor::Supervisor(std::filesystem::path helper, std::filesystem::path containers, Callbacks callbacks)
-    : helper_(std::move(helper)), containers_(std::move(containers)), callbacks_(std::move(callbacks)) {}
+Supervisor::Supervisor(std::filesystem::path containers, Callbacks callbacks)
+    : containers_(std::move(containers)), callbacks_(std::move(callbacks)) {}
 
 void Supervisor::follow(const std::string& id, const RunRecord& run, bool want_agent) {
     followed_.with([&](Map& map) {
@@ -84,7 +84,7 @@ std::string Supervisor::agent_state(const std::string& id) const {
 }
 
 std::optional<RunRecord> Supervisor::query(const std::string& id) const {
-    HelperProcess process(helper_, {"query", containers_.native(), id});
+    HelperProcess process(callbacks_.helper_of(id), {"query", containers_.native(), id});
     const auto reply = process.receive(query_limit);
     if (!reply || reply->message.event == HelperEvent::failed)
         throw Error(ErrorCode::unavailable,
@@ -197,7 +197,8 @@ void Supervisor::enter(const std::string& id) {
         }
         try {
             followed.helper = std::make_unique<HelperProcess>(
-                helper_, std::vector<std::string>{agent ? "agent" : "query", containers_.native(), id});
+                callbacks_.helper_of(id),
+                std::vector<std::string>{agent ? "agent" : "query", containers_.native(), id});
             followed.helper_watch = watcher_.watch(followed.helper->socket(), [this, id] { entered(id); });
         } catch (const Error& e) {
             followed.helper.reset();

@@ -31,8 +31,10 @@ class Supervisor {
         // Whether `id` is frozen: an agent is not started in it meanwhile, since it would be frozen there,
         // and the helper with it. Called on any thread.
         std::function<bool(const std::string& id)> frozen;
+        // The program that asks and enters `id`. Called on any thread; may throw.
+        std::function<std::filesystem::path(const std::string& id)> helper_of;
     };
-    Supervisor(std::filesystem::path helper, std::filesystem::path containers, Callbacks callbacks);
+    Supervisor(std::filesystem::path containers, Callbacks callbacks);
 
     // Starts the agent where it is wanted and does not run. A process that cannot be opened or started now is
     // retried after 100 ms, then later and later up to 30 s; it does not count as ended meanwhile.
@@ -75,7 +77,7 @@ class Supervisor {
     void entered(const std::string& id);
     void tell_change(const std::string& id);
 
-    std::filesystem::path helper_, containers_;
+    std::filesystem::path containers_;
     Callbacks callbacks_;
     Guarded<Map> followed_;
     Watcher watcher_;  // last: its thread uses all above

@@ -1,0 +1,19 @@
+#pragma once
+// One run of a container's init: makes its namespaces and leads its first process until init is executed.
+// Throws LaunchFailure; then nothing of it runs.
+#include <sys/types.h>
+
+#include "libsvc/runtime/lxc/launcher/guest.h"
+
+namespace svc::lxc {
+
+struct Boot {
+    pid_t init = 0;
+    pid_t agent = 0;                    // 0: not wanted, or not executed
+    Descriptor process;                 // pidfd of init
+    std::vector<Descriptor> terminals;  // pairs of master and slave; the console first
+};
+
+Boot boot(const GuestStart& start, const std::string& name);
+
+}  // namespace svc::lxc
