@@ -174,6 +174,15 @@ static int writes(const char* path, const char* text) {
     return done;
 }
 
+static int is_called(const char* comm, const char* name) {
+    char text[64] = "";
+    FILE* const file = fopen(comm, "r");
+    if (file == NULL) return 0;
+    const int same = fgets(text, sizeof text, file) != NULL && strcmp(text, name) == 0;
+    fclose(file);
+    return same;
+}
+
 static void try_calls(void) {
     static const char none[1] = "";
     char text[64];
@@ -213,7 +222,7 @@ static void try_calls(void) {
     tell("have more signals pending", raises_limit(RLIMIT_SIGPENDING));
     tell("open more files", raises_limit(RLIMIT_NOFILE));
     tell("see the init of the machine",
-         kill(1, 0) == 0 && getppid() == 0 && access("/proc/2/comm", F_OK) == 0);
+         kill(1, 0) == 0 && getppid() == 0 && is_called("/proc/2/comm", "kthreadd\n"));
 }
 
 int main(void) {
