@@ -15,18 +15,18 @@ RAW = {"image_id": "a", "instance_type": "a2.3", "cpu": 1, "memory": 64 << 20, "
 
 
 class Contained(Service):
-    """Its svc-lxc and its svc-agent take orders too: they are scripts that have the environment in them."""
+    """Its svc-lxc or svc-launch and its svc-agent take orders too: they are scripts that have the environment in them."""
 
     def __init__(self):
         super().__init__("lxc")
         self.record = self.dir / "record"
-        self.settings.update(lxc_helper=str(self.dir / "svc-lxc"), agent=str(self.dir / "svc-agent"))
-        self.order("svc-lxc")
+        self.settings.update({harness.HELPER_SETTING: str(self.dir / harness.HELPER)}, agent=str(self.dir / "svc-agent"))
+        self.order(harness.HELPER)
         self.order("svc-agent")
 
     def order(self, program, **environment):
         """What the next processes of the program are told; one of them ends."""
-        here, binary, env = {"svc-lxc": (self.dir, CRASH / program, "/usr/bin/env"), "svc-agent": ("/crash", f"/crash/{program}", "/bin/env")}[program]
+        here, binary, env = {harness.HELPER: (self.dir, CRASH / program, "/usr/bin/env"), "svc-agent": ("/crash", f"/crash/{program}", "/bin/env")}[program]
         words = [f"{name}={value}" for name, value in {**environment, "SVC_FAILPOINT_ONCE": f"{here}/once"}.items()]
         (self.dir / "once").touch()
         script = self.dir / f"{program}.new"
@@ -83,7 +83,7 @@ class Done:
 
 
 def executed(client):
-    """A command in the instance. It may fail when svc-lxc was killed."""
+    """A command in the instance. It may fail when the helper was killed."""
     result = client.service.ctl("exec", client.id("first"), "--", "cat", "/crash/record")
     if result.returncode != 0 and client.service.died():
         raise Died("exec")
@@ -123,4 +123,4 @@ def steps(package):
 
 FOLDERS = {"svcd": ("libsvc/runtime/lxc/container", "libsvc/runtime/lxc/containers", "libsvc/runtime/lxc/disk", "libsvc/runtime/lxc/host",
                     "libsvc/runtime/lxc/network"),
-           "svc-lxc": ("libsvc/runtime/lxc/helper",), "svc-agent": ("instance-agent",)}
+           harness.HELPER: ("libsvc/runtime/lxc/helper", "libsvc/runtime/lxc/launcher"), "svc-agent": ("instance-agent",)}

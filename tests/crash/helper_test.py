@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""svc-lxc dies, at any point: no container runs that nobody knows, and the next call works."""
+"""svc-lxc, or svc-launch, dies, at any point: no container runs that nobody knows, and the next call works."""
 import os
 import pathlib
 import signal
@@ -10,12 +10,15 @@ from service import CRASH, Service, harness
 RAW = {"image_id": "busybox", "instance_type": "a2.3", "cpu": 1, "memory": 64 << 20, "disk_size": 64 << 20}
 
 
+POINTS = "launch.monitor_" if harness.LAUNCHER == "own" else "monitor."
+
+
 class Helped(Service):
-    """Its svc-lxc takes orders: the daemon passes no environment on."""
+    """Its helper takes orders: the daemon passes no environment on."""
 
     def __init__(self, **settings):
         super().__init__("lxc", **settings)
-        self.settings["lxc_helper"] = str(self.dir / "svc-lxc")
+        self.settings[harness.HELPER_SETTING] = str(self.dir / harness.HELPER)
         self.order()
 
     def order(self, **environment):
@@ -23,8 +26,8 @@ class Helped(Service):
         once = self.dir / "once"
         once.touch()
         words = [f"{name}={value}" for name, value in {**environment, "SVC_FAILPOINT_ONCE": once}.items()]
-        helper = self.dir / "svc-lxc"
-        helper.with_suffix(".new").write_text(f"#!/bin/sh\nexec /usr/bin/env {' '.join(words)} {CRASH}/svc-lxc \"$@\"\n")
+        helper = self.dir / harness.HELPER
+        helper.with_suffix(".new").write_text(f"#!/bin/sh\nexec /usr/bin/env {' '.join(words)} {CRASH}/{harness.HELPER} \"$@\"\n")
         helper.with_suffix(".new").chmod(0o755)
         helper.with_suffix(".new").rename(helper)
 
@@ -78,7 +81,7 @@ class Helper(unittest.TestCase):
 
     def test_a_failed_start_ends_the_monitor_before_it_looks_at_anything_else(self):
         self.begin(SVC_FAILPOINT="host.killed:2", SVC_FAILPOINT_STOP="1")  # the first one is of the creation
-        self.service.order(SVC_FAILPOINT="monitor.starts:1", SVC_FAILPOINT_STOP="1")
+        self.service.order(SVC_FAILPOINT=f"{POINTS}starts:1", SVC_FAILPOINT_STOP="1")
         reply, id = self.launch()
         monitor, helper = self.stopped_process()
         os.kill(helper, signal.SIGKILL)
@@ -104,13 +107,13 @@ class Helper(unittest.TestCase):
         self.service.succeed(self.service.api("DELETE", f"/1.0/containers/{id}"))
 
     def test_a_monitor_without_its_helper_starts_nothing_before_it_is_recorded(self):
-        self.check_unknown_monitor("monitor.forked")
+        self.check_unknown_monitor(f"{POINTS}forked")
 
     def test_a_monitor_without_its_helper_starts_nothing_when_it_is_recorded(self):
-        self.check_unknown_monitor("monitor.recorded")
+        self.check_unknown_monitor(f"{POINTS}recorded")
 
     def test_a_monitor_without_helper_and_daemon_is_ended_by_the_next_daemon(self):
-        self.service.order(SVC_FAILPOINT="monitor.recorded:1", SVC_FAILPOINT_STOP=1)
+        self.service.order(SVC_FAILPOINT=f"{POINTS}recorded:1", SVC_FAILPOINT_STOP=1)
         reply, id = self.launch()
         monitor, helper = self.stopped_process()
         self.service.process.kill()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills svcd, svc-lxc and svc-agent at the failpoints that the life of real containers comes to (a sample of them; all with
+"""Kills svcd, svc-lxc or svc-launch, and svc-agent at the failpoints that the life of real containers comes to (a sample of them; all with
 SVC_TEST_LONG=1), starts svcd again, compares, deletes everything and looks for what is left in the machine."""
 import os
 import random
@@ -34,11 +34,11 @@ class LxcWalk(unittest.TestCase):
         """{program: names} of a life in which nothing happens, and of the next start."""
         service = containers.Contained()
         client = containers.Client(service)
-        record = {"svcd": service.dir / "svcd.record", "svc-lxc": service.dir / "svc-lxc.record"}
+        record = {"svcd": service.dir / "svcd.record", harness.HELPER: service.dir / "helper.record"}
         try:
             type(self).fresh = service.start().traces()
             service.kill(15)
-            service.order("svc-lxc", SVC_FAILPOINT_RECORD=record["svc-lxc"])
+            service.order(harness.HELPER, SVC_FAILPOINT_RECORD=record[harness.HELPER])
             service.order("svc-agent", SVC_FAILPOINT_RECORD="/crash/record")
             self.assertFalse(lives.live(service, client, self.steps, SVC_FAILPOINT_RECORD=str(record["svcd"])))
             service.kill(15)

@@ -12,7 +12,7 @@ sys.path.insert(0, str(names.ROOT / "tests/support"))
 import cases  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", names.ROOT / "build"))
-SHIPPED = ("server/svcd", "server/gateway/svc-gateway", "libsvc/runtime/lxc/helper/svc-lxc", "instance-agent/svc-agent", "cli/svcctl")
+SHIPPED = ("server/svcd", "server/gateway/svc-gateway", "libsvc/runtime/lxc/helper/svc-lxc", "libsvc/runtime/lxc/launcher/svc-launch", "instance-agent/svc-agent", "cli/svcctl")
 
 
 class Names(unittest.TestCase):
