@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Launch and delete: svcd against bare lxc-start, LXD and podman, in turns in one run, of the same image.
+"""Launch and delete: svcd against bare lxc-start, itself with the other launcher, LXD and podman, in turns in one run, of the same image.
 
-usage: launch.py [--count N] [--at-once N] [--peers bare,lxd,podman] [--build FOLDER]     (build first; needs root)
+usage: launch.py [--count N] [--at-once N] [--peers bare,own,lxd,podman] [--build FOLDER]     (build first; needs root)
 
 A launch of svcd counts from the request until the operation has ended, which is when the agent inside has reported. That of
 the others ends when the container's init runs. Everything launched stays until all are there.
@@ -14,7 +14,7 @@ import time
 
 import results
 from other_peers import Lxd, Podman
-from peers import BareLxc, OtherBuild, Svcd
+from peers import BareLxc, OtherBuild, OwnLauncher, Svcd
 
 MARKS = {"bare lxc-start": 1.3, "LXD": 0.15}
 
@@ -89,7 +89,7 @@ def report(times, how, command):
 
 def peers_of(names, build, svcd):
     """Those that run here; tells why of the others."""
-    makers = {"bare": lambda: BareLxc(svcd), "lxd": Lxd, "podman": Podman}
+    makers = {"bare": lambda: BareLxc(svcd), "own": OwnLauncher, "lxd": Lxd, "podman": Podman}
     peers = [svcd] + ([OtherBuild(build=build)] if build else [])
     for name in filter(None, names):
         try:
@@ -103,7 +103,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--at-once", type=int, default=8)
-    parser.add_argument("--peers", default="bare,lxd,podman", help="of these, separated by commas")
+    parser.add_argument("--peers", default="bare,own,lxd,podman", help="of these, separated by commas")
     parser.add_argument("--build", type=pathlib.Path, help="also the svcd of this build folder")
     options = parser.parse_args()
     command = "tests/bench/launch.py" + (f" --count {options.count}" if options.count != 100 else "")

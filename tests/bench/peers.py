@@ -62,6 +62,13 @@ class Svcd:
         assert not left, left
 
 
+class OwnLauncher(Svcd):
+    name = "svcd with lxc_launcher: own"
+
+    def __init__(self, **settings):
+        super().__init__(lxc_launcher="own", **settings)
+
+
 class OtherBuild(Svcd):
     name = "another build"
 
