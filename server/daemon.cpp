@@ -160,6 +160,7 @@ class Daemon::Parts {
     BlobStore& blobs();
     std::function<void(const Request&, RequestPlan&)> detour();
     TrustQuestions trust_questions();
+    void note_expiry(const Expiry& expiry);
     void note_use(const BrowserSession& session);
     void disconnect_distrusted(const char* why);
     ServerIdentity identity() const;
@@ -233,7 +234,14 @@ ManagementOptions Daemon::Parts::managed() {
     ManagementOptions made = management_options(options, state);
     made.service_reach = [this] { return reach(); };
     made.jobs.push_back(history_job());
+    made.instances.on_expiry = [this](const Expiry& expiry) { note_expiry(expiry); };
     return made;
+}
+
+// Begins when the service is started, after all of this is there, and ends when it is stopped.
+void Daemon::Parts::note_expiry(const Expiry& expiry) {
+    audited.note(audit_record_of_service(expiry.requestor, "DELETE", "/1.0/instances/" + expiry.instance,
+                                         expiry.operation, clock.now()));
 }
 
 // The first sample is taken at once, so that there is something to show.

@@ -21,6 +21,7 @@ std::vector<Command> listed_commands() {
         resume_command(),
         protect_command(),
         unprotect_command(),
+        extend_command(),
         delete_command(),
         copy_command(),
         publish_command(),

@@ -16,6 +16,7 @@ Command pause_command();
 Command resume_command();
 Command protect_command();
 Command unprotect_command();
+Command extend_command();
 Command delete_command();
 // session.cpp, ui.cpp
 std::vector<Command> session_commands(const std::vector<std::string>& group);

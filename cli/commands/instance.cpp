@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cli/actions/lifetime.h"
 #include "cli/actions/object_lookup.h"
 #include "cli/actions/operation_wait.h"
 #include "cli/commands/commands.h"
@@ -116,6 +117,20 @@ Command protection_command(std::string name, std::string summary, bool wanted) {
             }};
 }
 
+int set_each(Context& context, const Arguments& arguments, const Start& start) {
+    const std::vector<std::string> given = arguments.list("id");
+    const std::vector<std::string> ids = named_ids(context, given);
+    return start_each(context, arguments, ids, start) && ids.size() == given.size() ? 0 : 1;
+}
+
+int extend(Context& context, const Arguments& arguments) {
+    Json limits = Json::object();
+    set_lifetime(limits, arguments);
+    if (limits.as_object().empty()) throw UsageError("--expires-after or --idle-after is missing");
+    return set_each(context, arguments,
+                    [&](const std::string& id) { return context.client().extend_instance(id, limits); });
+}
+
 std::vector<std::string> chosen_ids(Context& context, const Arguments& arguments) {
     const bool all = arguments.is_set("all");
     if (!all && arguments.given("node")) throw UsageError("--node needs --all");
@@ -141,12 +156,6 @@ int remove_instance(Context& context, const Arguments& arguments) {
                    [&](const std::string& id) { return context.client().delete_instance(id, force); }) &&
         all_well;
     return all_well ? 0 : 1;
-}
-
-int set_each(Context& context, const Arguments& arguments, const Start& start) {
-    const std::vector<std::string> given = arguments.list("id");
-    const std::vector<std::string> ids = named_ids(context, given);
-    return start_each(context, arguments, ids, start) && ids.size() == given.size() ? 0 : 1;
 }
 
 int pause(Context& context, const Arguments& arguments) {
@@ -247,6 +256,17 @@ Command protect_command() {
 
 Command unprotect_command() {
     return protection_command("unprotect", "let an instance be deleted again", false);
+}
+
+Command extend_command() {
+    std::vector<Flag> flags = lifetime_flags();
+    flags.insert(flags.end(), {no_wait_flag(), timeout_flag()});
+    return {{"extend"},
+            {},
+            "change when instances are deleted by themselves",
+            {selected_instances(true)},
+            std::move(flags),
+            extend};
 }
 
 Command delete_command() {

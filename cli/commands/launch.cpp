@@ -1,3 +1,4 @@
+#include "cli/actions/lifetime.h"
 #include "cli/actions/object_lookup.h"
 #include "cli/actions/operation_wait.h"
 #include "cli/command_line/service_syntax.h"
@@ -11,7 +12,7 @@ namespace svc::cli {
 namespace {
 
 std::vector<Flag> launch_flags() {
-    return {
+    std::vector<Flag> flags{
         {"name", 0, "NAME", "what it is called beside its id; also the guest's host name"},
         {"protect", 0, "", "refuse to delete it until `unprotect`"},
         {"raw", 'r', "", "launch from an image, not from an application"},
@@ -42,6 +43,9 @@ std::vector<Flag> launch_flags() {
         no_wait_flag(),
         timeout_flag(),
     };
+    const std::vector<Flag> limits = lifetime_flags();
+    flags.insert(flags.begin() + 2, limits.begin(), limits.end());
+    return flags;
 }
 
 std::uint64_t size_of(const Arguments& arguments, const std::string& flag) {
@@ -89,6 +93,7 @@ Json payload_of(const Arguments& arguments, bool start) {
     set_resources(payload, arguments);
     if (arguments.given("name")) payload.set("name", arguments.text("name"));
     if (arguments.given("node")) payload.set("node", arguments.text("node"));
+    set_lifetime(payload, arguments);
     if (const std::string data = user_data(arguments); !data.empty()) payload.set("user_data", data);
     Json services = Json::array();
     for (const auto& text : arguments.list("service")) services.push_back(parse_service(text).to_json());

@@ -41,6 +41,12 @@ Json source_value(const Json& record, const InstanceSurroundings& around) {
     return source;
 }
 
+void copy_lifetime(const Json& record, Json& value) {
+    for (const char* time : {"expires_at", "used_at"})
+        if (const auto seconds = number_of(record, time)) value.set(time, time_text(seconds));
+    copy_members(record, value, {"idle_after"});
+}
+
 template <class Names>
 void collect(const JsonArray& records, std::string_view key, std::string_view value, Names& names) {
     for (const Json& record : records) names[text_of(record, key)] = text_of(record, value);
@@ -91,6 +97,7 @@ Json instance_value(const Json& record, const InstanceSurroundings& around) {
     value.set("status", instance_status(record));
     copy_members(record, value, {"node"});
     value.set("created_at", time_text(number_of(record, "created_at")));
+    copy_lifetime(record, value);
     if (!text_of(record, "app_id").empty())
         value.set("application", Json::object({{"id", text_of(record, "app_id")},
                                                {"version", number_of(record, "app_version")}}));

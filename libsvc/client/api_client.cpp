@@ -170,6 +170,15 @@ Json ApiClient::protect_instance(std::string_view id, bool wanted) {
     return call(Method::patch, item("instances", id), &body);
 }
 
+Json ApiClient::extend_instance(std::string_view id, const Json& limits) {
+    return call(Method::patch, item("instances", id), &limits);
+}
+
+void ApiClient::note_uses(const std::vector<std::string>& instances) {
+    const Json body = Json::object({{"instances", JsonArray(instances.begin(), instances.end())}});
+    call(Method::post, "/1.0/uses", &body);
+}
+
 Json ApiClient::delete_instance(std::string_view id, bool force) {
     const Json body = Json::object({{"force", force}});
     return call(Method::delete_, item("instances", id), &body);

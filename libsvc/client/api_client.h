@@ -93,7 +93,9 @@ class ApiClient {
     Json launch(const Json& payload);  // specification: Launch payload
     // `desired_status`: "running", "paused", "stopped", "restarted".
     Json set_instance_status(std::string_view id, std::string_view desired_status);
-    Json protect_instance(std::string_view id, bool wanted);  // from deletion
+    Json protect_instance(std::string_view id, bool wanted);        // from deletion
+    Json extend_instance(std::string_view id, const Json& limits);  // expires_after, idle_after
+    void note_uses(const std::vector<std::string>& instances);      // that are used now; at most 1000
     Json delete_instance(std::string_view id, bool force);
     std::vector<std::string> instance_logs(std::string_view id);  // names of stored logs
     void read_instance_log(std::string_view id, std::string_view name,

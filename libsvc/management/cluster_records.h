@@ -1,5 +1,6 @@
 #pragma once
 // All collections of records that the services keep in the store.
+#include "libsvc/services/common/instance_listener.h"
 #include "libsvc/services/common/records.h"
 #include "libsvc/services/common/snapshot_records.h"
 #include "libsvc/services/trust/browser_session_ends.h"
@@ -16,7 +17,8 @@ struct ClusterRecords {
 
     Store& store;
     Images images{store};
-    Instances instances{store};
+    InstanceListener instance_listener;
+    Instances instances{store, instance_listener.observer()};
     Nodes nodes{store};
     RemovedNodes removed_nodes{store};
     Addons addons{store};

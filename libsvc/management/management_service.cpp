@@ -46,17 +46,18 @@ ManagementService::ManagementService(ManagementSeams seams, ManagementOptions op
                seams_.ids, architecture_of(seams_.runtime)}),
       image_sync_({images_, config_, seams_.blobs, engine_, architecture_of(seams_.runtime),
                    seams_.open_image_server}),
-      instances_({records_.instances, records_.nodes, records_.images, records_.applications, records_.addons,
-                  records_.snapshots, config_, content_, nodes_, containers_, engine_, seams_.events, tokens_,
-                  seams_.clock, seams_.ids, std::move(options.session_template),
-                  std::move(options.service_reach), std::move(options.instances)}),
+      instances_({records_.instances, records_.instance_listener, records_.nodes, records_.images,
+                  records_.applications, records_.addons, records_.snapshots, config_, content_, nodes_,
+                  containers_, engine_, seams_.events, tokens_, seams_.clock, seams_.ids,
+                  std::move(options.session_template), std::move(options.service_reach),
+                  std::move(options.instances)}),
       applications_({records_.applications, addons_, images_, instances_, config_, content_, engine_,
                      seams_.clock, seams_.ids, architecture_of(seams_.runtime), std::move(options.apk_parser),
                      options.bootstrap_limit, options.bootstraps_at_once}),
       registry_({applications_, certificates_, config_, seams_.blobs, engine_,
                  std::move(options.registry_keys), architecture_of(seams_.runtime), seams_.open_catalogue}),
-      exec_(records_.instances, containers_, engine_, seams_.clock, seams_.ids),
-      captures_(records_.instances, containers_),
+      exec_(records_.instances, instances_.uses(), containers_, engine_, seams_.clock, seams_.ids),
+      captures_(records_.instances, instances_.uses(), containers_),
       snapshots_({records_.snapshots, records_.instances, content_, engine_, seams_.events, seams_.clock,
                   seams_.ids}),
       bulk_(engine_, bulk_kinds(applications_, instances_), options.bulk_deletions_at_once),
@@ -98,6 +99,7 @@ void ManagementService::start() {
     std::vector<PeriodicJob> jobs = periodic_jobs(*this);
     std::ranges::move(jobs_, std::back_inserter(jobs));
     periodic_.emplace(seams_.clock, std::move(jobs));
+    instances_.start_expiry();
     image_follower_.start();
     registry_follower_.start();
 }
@@ -117,6 +119,7 @@ void ManagementService::reconcile_first() {
 
 bool ManagementService::stop(Duration grace) {
     captures_.stop();
+    instances_.stop_expiry();
     engine_.stop(grace);
     const bool idle = is_idle();
     periodic_.reset();
@@ -128,6 +131,7 @@ bool ManagementService::stop(Duration grace) {
 }
 
 void ManagementService::detach() {
+    instances_.stop_expiry();
     oidc_.stop();
     certificates_.stop();
     sessions_.stop();

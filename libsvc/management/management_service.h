@@ -100,7 +100,7 @@ class ManagementService {
     // anything are served.
     void recover();
     // recover() unless that was called; then starts what runs by itself: the first reconciliation, the
-    // periodic jobs, the followers. Once.
+    // periodic jobs, the deletion of instances whose time is over, the followers. Once.
     void start();
     // No new operations; cancels what can be cancelled, gives the rest `grace`, then ends the periodic jobs
     // and gives the followers 2 s. The services still answer questions afterwards. Instances keep running.
@@ -108,7 +108,7 @@ class ManagementService {
     // exits without destroying this; the next start recovers that work. Repeatable.
     bool stop(Duration grace);
     // After stop(): waits until logins and passwords that are being checked are answered, and calls no
-    // listener of certificates and sessions any more. Whoever they call may end then.
+    // listener of certificates, sessions and expiries any more. Whoever they call may end then.
     void detach();
 
     ClusterRecords& records() { return records_; }

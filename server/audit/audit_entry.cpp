@@ -17,6 +17,9 @@ constexpr std::size_t max_error_body = 65536;  // longer ones are no errors of o
 // Routes of GET that log a browser in.
 constexpr std::array<std::string_view, 1> login_paths{"/1.0/oidc/callback"};
 
+// A report that is repeated all the time, and changes nothing that anybody has set.
+constexpr std::string_view path_of_uses = "/1.0/uses";
+
 // What instances say of themselves with their tokens is no change by a user.
 bool is_report(const Request& request) {
     return request.route && request.route->access == Access::token && request.headers.find("Authorization");
@@ -66,8 +69,24 @@ AuditEntry audit_entry(const Request& request, const Authenticator& authenticato
     entry.method = request.method_text;
     entry.path = plain_text(request.path, identity ? max_text : max_of_strangers);
     entry.request_id = request.id;
+    entry.changes = !request.route || request.route->path != path_of_uses;
     entry.passed_on = !request.peer->forwarded_by.empty();
     return entry;
+}
+
+Json audit_record_of_service(std::string_view requestor, std::string_view method, const std::string& path,
+                             const std::string& operation, Time now) {
+    return Json::object({{"time", to_rfc3339(now)},
+                         {"who", "service"},
+                         {"requestor", requestor},
+                         {"role", ""},
+                         {"address", "local"},
+                         {"method", method},
+                         {"path", path},
+                         {"status", 202},
+                         {"error", ""},
+                         {"request_id", ""},
+                         {"operation", operation}});
 }
 
 std::string audited_error(const Response& response) {

@@ -41,7 +41,7 @@ Response AuditedRequests::noted(const Entry& entry, Response response) {
         return response;
     }
     if (is_refusal(response)) return refused(entry, std::move(response));
-    write(*entry, record_of(*entry, response), parts_.log);
+    if (entry->changes) write(*entry, record_of(*entry, response), parts_.log);
     return response;
 }
 

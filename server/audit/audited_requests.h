@@ -32,6 +32,8 @@ class AuditedRequests final : public HttpService {
         : parts_(parts), refusals_("audit", 1, parts.waiting_refusals) {}
     RequestPlan plan(Request& request) override;
     Response fault(const Request* request, const std::exception& error) override;
+    // An entry of what the service has done by itself. By any thread.
+    void note(const Json& record) { write({}, record, parts_.log); }
     void done(const Request& request, int status, std::uint64_t received, std::uint64_t sent,
               std::chrono::nanoseconds duration) override;
 

@@ -4,6 +4,7 @@
 #include "server/http/filters.h"
 #include "server/http/listing.h"
 #include "server/http/query.h"
+#include "server/routes/handlers.h"
 #include "server/routes/routes.h"
 
 namespace svc::server {
@@ -78,6 +79,8 @@ Response update_instance(const Services& services, const Request& request, PathW
     const std::string& id = request.params.at("id");
     if (patch.delete_protected)
         return async(*services.instances.protect(id, *patch.delete_protected, word, request.requestor));
+    if (!patch.lifetime.empty())
+        return async(*services.instances.extend(id, patch.lifetime, word, request.requestor));
     return async(*services.instances.set_desired_status(
         id, *patch.desired_status, query_flag(request, "no_wait"), word, request.requestor));
 }
@@ -102,6 +105,13 @@ Response list_logs(const Services& services, const Request& request, PathWord wo
 Response show_log(const Services& services, const Request& request, PathWord) {
     return stream_file(services.instances.log(request.params.at("id"), request.params.at("name")), "log",
                        "text/plain; charset=utf-8");
+}
+
+// What is not known has perhaps just gone.
+Response note_uses(const Services& services, const Request& request) {
+    for (const std::string& id : UseReport::from_json(json_body(request)).instances)
+        services.instances.uses().note(id);
+    return sync(nullptr);
 }
 
 using InstanceHandler = Response (*)(const Services&, const Request&, PathWord);
@@ -133,6 +143,8 @@ std::vector<Route> instance_routes(const Services& services) {
     std::vector<Route> routes;
     add_routes(routes, services, PathWord::containers);
     add_routes(routes, services, PathWord::instances);
+    routes.push_back({Method::post, "/1.0/uses", Access::operator_, Dispatch::on_pool, "uses",
+                      handler(services, note_uses)});
     return routes;
 }
 

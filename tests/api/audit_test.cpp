@@ -12,6 +12,7 @@
 #include "server/audit/refusal_budget.h"
 #include "tests/support/error_code.h"
 #include "tests/support/eventually.h"
+#include "tests/support/image_package.h"
 #include "tests/support/test_daemon.h"
 
 namespace svc::test {
@@ -270,6 +271,24 @@ TEST_CASE("refusals are counted by source and minute") {
     for (int i = 0; i < 1000; ++i) of_all += taken(std::to_string(i), begin + 61s, 1);
     CHECK(of_all == 600);
     CHECK(budget.left_out(begin + 120s) == 2 + 410);
+}
+
+TEST_CASE_METHOD(AuditSetup, "what the service deletes by itself is in the audit, a report of uses is not") {
+    api.add_image("base", image_package());
+    const std::string id = api.launch("base");
+    const std::string url = "/1.0/instances/" + id;
+    api.succeed(api.patch(url, Json::parse(R"({"expires_after": "1s"})")));
+    eventually("it is told", [&] { return last().at("who") == Json("service"); });
+    const Json entry = last();
+    CHECK(entry.at("requestor") == Json("expired"));
+    CHECK(entry.at("method") == Json("DELETE"));
+    CHECK(entry.at("path") == Json(url));
+    CHECK(api.get("/1.0/operations/" + entry.at("operation").as_string()).status == 200);
+    const std::size_t told = entries().size();
+    CHECK(api.post("/1.0/uses", Json::object({{"instances", Json::array({id})}})).status == 200);
+    CHECK(entries().size() == told);
+    CHECK(guest.post("/1.0/uses", Json::object({{"instances", Json::array({id})}})).status == 403);
+    CHECK(last_of_strangers().at("path") == Json("/1.0/uses"));
 }
 
 }  // namespace svc::test

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "libsvc/base/json.h"
+#include "tests/support/eventually.h"
 #include "tests/support/golden.h"
 #include "tests/support/image_package.h"
 #include "tests/support/normalise.h"
@@ -156,6 +157,51 @@ TEST_CASE_METHOD(InstanceSetup, "a protected instance is deleted when that is ta
     CHECK(api.get(url).metadata().at("config").find("security") == nullptr);
     api.succeed(api.remove(url));
     CHECK(api.get(url).status == 404);
+}
+
+TEST_CASE_METHOD(InstanceSetup, "an instance is deleted when its time is over, which a patch changes") {
+    Json body = launch_body();
+    body.set("expires_after", "2h");
+    body.set("idle_after", "30m");
+    const std::string id = resource_id(api.succeed(api.post("/1.0/containers", body)), "containers");
+    const std::string url = "/1.0/instances/" + id;
+    const auto change = [&](const char* fields) { api.succeed(api.patch(url, Json::parse(fields))); };
+    const Json record = api.get(url).metadata();
+    CHECK(record.at("expires_at").as_int() == record.at("created_at").as_int() + 7200);
+    CHECK(record.at("idle_after") == Json("30m"));
+    CHECK(record.at("used_at") == record.at("created_at"));
+    change(R"({"expires_after": "never", "idle_after": "never"})");
+    for (const char* field : {"expires_at", "idle_after", "used_at"})
+        CHECK(api.get(url).metadata().find(field) == nullptr);
+    const ApiReply refused = api.patch(url, Json::parse(R"({"expires_after": "-1h"})"));
+    CHECK(refused.status == 400);
+    CHECK(refused.error() ==
+          "argument expires_after is invalid: '-1h' is neither a duration (90s, 2h, 1h30m) nor never");
+    CHECK(api.patch("/1.0/instances/nothing", Json::parse(R"({"idle_after": "1h"})")).status == 404);
+    change(R"({"expires_after": "1s"})");
+    eventually("it is gone", [&] { return api.get(url).status == 404; });
+    const auto requestor = [&]() -> std::string {
+        const Json operations = api.get("/1.0/operations?recursion=1").metadata();
+        for (const auto& [status, all] : operations.as_object())
+            for (const Json& operation : all.as_array())
+                if (operation.at("description") == Json("Deleting container"))
+                    return operation.at("requestor").as_string();
+        return "";
+    };
+    eventually("its deletion is told", [&] { return requestor() == "expired"; });
+}
+
+TEST_CASE_METHOD(InstanceSetup, "clients tell which instances they use") {
+    const std::string id = api.launch("base");
+    const auto tell = [&](const char* body) { return api.post("/1.0/uses", Json::parse(body)).status; };
+    CHECK(api.post("/1.0/uses", Json::object({{"instances", Json::array({id, "gone"})}})).status == 200);
+    CHECK(tell(R"({"instances": []})") == 200);
+    CHECK(tell("{}") == 400);
+    CHECK(tell(R"({"instances": "all"})") == 400);
+    CHECK(tell(R"({"instances": [1]})") == 400);
+    Json many = Json::array();
+    for (int i = 0; i < 1001; ++i) many.push_back("gone");
+    CHECK(api.post("/1.0/uses", Json::object({{"instances", many}})).status == 400);
 }
 
 TEST_CASE_METHOD(InstanceSetup, "pages of instances and tasks end with the list") {

@@ -69,6 +69,26 @@ TEST_CASE_METHOD(InstanceCommandFixture, "a named and protected instance goes af
     CHECK(ask({"list", "-o", "json"}) == "[]");
 }
 
+TEST_CASE_METHOD(InstanceCommandFixture,
+                 "an instance that is to be deleted by itself shows when, and is extended") {
+    const std::string id = ask({"launch", "base", "--expires-after", "2h", "--idle-after", "30m"});
+    CHECK(shown(id).at("idle_after") == Json("30m"));
+    const std::string end = shown(id).at("expires_at").as_string();
+    CHECK(end.ends_with("Z"));
+    CHECK(shown(id).at("used_at") == shown(id).at("created_at"));
+    ask({"extend", id, "--expires-after", "4h"});
+    CHECK(shown(id).at("expires_at").as_string() > end);
+    CHECK(shown(id).at("idle_after") == Json("30m"));
+    ask({"extend", id, "--expires-after", "never", "--idle-after", "never"});
+    for (const char* field : {"expires_at", "idle_after", "used_at"}) CHECK(shown(id).find(field) == nullptr);
+    const CliRun nothing = run({"extend", id});
+    CHECK(nothing.status == 2);
+    CHECK_THAT(nothing.err, Catch::Contains("--expires-after or --idle-after is missing"));
+    const CliRun refused = run({"launch", "base", "--idle-after", "1s"});
+    CHECK(refused.status == 1);
+    CHECK_THAT(refused.err, Catch::Contains("argument idle_after is invalid: must be from 1m to 87600h"));
+}
+
 TEST_CASE_METHOD(InstanceCommandFixture, "several instances are paused and resumed, others are refused") {
     const std::string first = ask({"launch", "base", "--name", "web-1"});
     const std::string second = ask({"launch", "base"});

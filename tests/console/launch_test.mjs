@@ -20,7 +20,7 @@ const record = async (name) => (await call(world.socket, 'GET', `/1.0/instances/
 
 // What a launch decides of a record: not its id, nor what is picked for it.
 async function decided(name) {
-    const { id, name: given, created_at: created, address, services, status, status_code: code, ...rest } = await record(name);
+    const { id, name: given, created_at: created, address, services, status, status_code: code, expires_at: end, used_at: used, ...rest } = await record(name);
     return { ...rest, services: services.map(({ node_port: port, node_port_end: end, ...service }) => service) };
 }
 
@@ -77,6 +77,8 @@ async function fillAll(page) {
     await page.getByLabel('Tags').fill(`it's, $HOME, "b c"`);
     await page.getByLabel('Features').fill('-dark, fast');
     await page.getByLabel('Metrics server').fill('10.0.0.9:9100');
+    await page.getByLabel('Delete it after').fill('2h');
+    await page.getByLabel('Delete it when unused for').fill('90m');
     await page.getByLabel('Protect it from deletion').check();
     await page.getByLabel('Watch the application').uncheck();
     await page.getByLabel('Development mode').check();
@@ -114,9 +116,14 @@ test('svcctl and curl, as they are printed, launch the same record', async () =>
     assert.equal(JSON.parse(wordsOf('curl', await command(page, 'curl')).at(-2)).user_data, userData);
     const expected = await decided('by-page');
     assert.equal(expected.tags.length, 3);
+    assert.equal(expected.idle_after, '1h30m');
+    const { created_at: made, expires_at: end } = await record('by-curl');
+    assert.equal(end, made + 7200);
     assert.deepEqual(await decided('by-svcctl'), expected);
     assert.deepEqual(await decided('by-curl'), expected);
     assert.deepEqual(await barriers(page), []);
+    await page.goto(`${world.url}/ui/#/instances/by-page`);
+    await page.getByText('or when unused for 1h30m; last use seen').waitFor();
     await page.context().close();
 });
 

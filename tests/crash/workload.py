@@ -49,6 +49,8 @@ def observe(service):
     for record in service.api("GET", "/1.0/containers?recursion=1").metadata or []:
         if record["type"] == "regular":
             seen[f"instance {record['name']}"] = "paused" if record.get("paused") else record["status"]
+            if "idle_after" in record:
+                seen[f"limit {record['name']}"] = record["idle_after"]
             for snapshot in service.api("GET", f"/1.0/instances/{record['id']}/snapshots?recursion=1").metadata or []:
                 seen[f"snapshot {record['name']}/{snapshot['name']}"] = snapshot["status"]
         else:
@@ -183,11 +185,12 @@ def steps(certificate):
         Step("trust", lambda c: c.service.api("POST", "/1.0/certificates", {"certificate": certificate}), {"certificates": 1}),
         Step("distrust", lambda c: c.service.api("DELETE", c.service.api("GET", "/1.0/certificates").metadata[0]), {"certificates": 0},
              False),
+        Step("limit", lambda c: c.service.api("PATCH", f"/1.0/instances/{c.id('second')}", {"idle_after": "4h"}), {"limit second": "4h"}),
         Step("delete by force", remove("third", True), {"instance third": None}),
         Step("delete the snapshot", lambda c: c.service.api("DELETE", f"/1.0/instances/{c.id('first')}/snapshots/kept"),
              {"snapshot first/kept": None}),
         Step("delete", remove("first", False), {"instance first": None}),
-        Step("delete the other", remove("second", False), {"instance second": None}),
+        Step("delete the other", remove("second", False), {"instance second": None, "limit second": None}),
         Step("delete the application", lambda c: c.service.api("DELETE", "/1.0/applications/alpha"),
              {"application alpha": None, "tags alpha": None}, False),
         Step("delete the addon", lambda c: c.service.api("DELETE", "/1.0/addons/one"), {"addon one": None}, False),

@@ -98,6 +98,13 @@ Json stored_logs_to_json(const std::vector<StoredLog>& logs) {
     return names.empty() ? Json() : Json(std::move(names));
 }
 
+void add_lifetime(Json& record, const Lifetime& lifetime) {
+    if (lifetime.expires_at != Time{}) record.set("expires_at", to_unix_seconds(lifetime.expires_at));
+    if (lifetime.idle_after == Duration::zero()) return;
+    record.set("idle_after", format_duration(lifetime.idle_after));
+    record.set("used_at", to_unix_seconds(lifetime.used_at));
+}
+
 Json services_to_json(const std::vector<ServiceEntry>& services) {
     JsonArray result;
     for (const ServiceEntry& service : services) result.push_back(service.to_json());
@@ -234,6 +241,7 @@ Json to_json(const Instance& instance) {
     });
     if (!instance.app_name.empty()) result.set("app_name", *instance.app_name);
     if (is_paused(instance)) result.set("paused", true);
+    add_lifetime(result, instance.lifetime);
     return result;
 }
 

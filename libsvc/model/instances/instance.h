@@ -12,6 +12,7 @@
 #include "libsvc/base/id.h"
 #include "libsvc/base/interned.h"
 #include "libsvc/base/json.h"
+#include "libsvc/model/instances/lifetime.h"
 #include "libsvc/model/instances/steady_mark.h"
 #include "libsvc/model/packages/image.h"
 #include "libsvc/model/packages/package_ref.h"
@@ -147,6 +148,7 @@ struct Instance : GuestDescription {
     Interned<std::string> error_message;
     Interned<InstanceConfig> config;
     Interned<std::vector<std::string>> tags;
+    Lifetime lifetime;
 
     // Not in the API:
     Interned<std::string> own_name;  // given at launch; "": the name follows from the id
@@ -203,13 +205,15 @@ struct InstanceCreate {
     std::vector<std::string> addons, tags;
     bool no_start = false;
     InstanceConfig config;
+    LifetimeWish lifetime;
     static InstanceCreate from_json(const Json& body);
 };
 
-// Body of PATCH from a trusted client; exactly one of the two.
+// Body of PATCH from a trusted client; exactly one of the three.
 struct InstancePatch {
     std::optional<std::string> desired_status;
     std::optional<bool> delete_protected;
+    LifetimeWish lifetime;
     static InstancePatch from_json(const Json& body);
 };
 

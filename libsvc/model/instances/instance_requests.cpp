@@ -146,6 +146,14 @@ void check_source(const JsonFields& fields, const InstanceCreate& request) {
         check_from_application(fields, request);
 }
 
+void check_one_wish(const JsonFields& fields, const InstancePatch& patch) {
+    if (patch.desired_status && patch.delete_protected) refuse_with(fields, "config", "desired_status");
+    if (patch.lifetime.empty()) return;
+    const char* const field = patch.lifetime.expires_after ? "expires_after" : "idle_after";
+    if (patch.desired_status) refuse_with(fields, field, "desired_status");
+    if (patch.delete_protected) refuse_with(fields, field, "config");
+}
+
 void read_environment(const JsonFields& fields, ExecRequest& request) {
     for (auto& [name, value] :
          fields.string_map("environment").value_or(std::map<std::string, std::string>())) {
@@ -182,6 +190,7 @@ InstanceCreate InstanceCreate::from_json(const Json& body) {
         check_tag("tags[" + std::to_string(i) + "]", request.tags[i]);
     request.no_start = fields.boolean("no_start").value_or(false);
     if (const auto config = fields.object("config")) request.config = read_requested_config(*config);
+    request.lifetime = LifetimeWish::from_json(fields);
     return request;
 }
 
@@ -190,10 +199,12 @@ InstancePatch InstancePatch::from_json(const Json& body) {
     InstancePatch patch;
     patch.desired_status = fields.string("desired_status");
     if (const auto config = fields.object("config")) patch.delete_protected = read_protection(*config);
-    if (!patch.desired_status && !patch.delete_protected)
-        throw Error(ErrorCode::invalid_argument,
-                    "desired_status or config.security.delete_protected is required");
-    if (patch.desired_status && patch.delete_protected) refuse_with(fields, "config", "desired_status");
+    patch.lifetime = LifetimeWish::from_json(fields);
+    if (!patch.desired_status && !patch.delete_protected && patch.lifetime.empty())
+        throw Error(
+            ErrorCode::invalid_argument,
+            "desired_status, config.security.delete_protected, expires_after or idle_after is required");
+    check_one_wish(fields, patch);
     return patch;
 }
 

@@ -10,8 +10,10 @@ namespace svc {
 namespace {
 
 // Schema 1: one `layer`. Schema 2: `layers`, and the fields of application instances. Schema 3: the digests
-// of stored logs.
+// of stored logs. Schema 6: a limited lifetime, which an earlier program would drop; records without one stay
+// what they are.
 constexpr int instance_schema = 3;
+constexpr int limited_schema = 6;
 
 bool is_default(const Json& value) {
     if (value.is_bool()) return !value.as_bool();
@@ -193,6 +195,11 @@ void read_identity(const JsonFields& fields, Instance& instance) {
     instance.created_at = from_rfc3339(fields.require_string("created_at"));
 }
 
+Lifetime lifetime_from_store(const JsonFields& fields) {
+    return {time(fields, "expires_at"), Duration(fields.integer("idle_after").value_or(0)),
+            time(fields, "used_at")};
+}
+
 void read_state(const JsonFields& fields, Instance& instance) {
     instance.address = text(fields, "address");
     instance.public_address = text(fields, "public_address");
@@ -204,6 +211,7 @@ void read_state(const JsonFields& fields, Instance& instance) {
         instance.resources = resources_from_store(*resources);
     instance.architecture = text(fields, "architecture");
     instance.tags = stored_texts(fields, "tags");
+    instance.lifetime = lifetime_from_store(fields);
 }
 
 void read_placement(const JsonFields& fields, Instance& instance) {
@@ -262,6 +270,9 @@ Json shown_members(const Instance& instance) {
         {"resources", resources_to_store(instance.resources)},
         {"architecture", *instance.architecture},
         {"tags", strings_to_json(instance.tags)},
+        {"expires_at", time_to_store(instance.lifetime.expires_at)},
+        {"idle_after", instance.lifetime.idle_after.count()},
+        {"used_at", time_to_store(instance.lifetime.used_at)},
     });
 }
 
@@ -307,7 +318,7 @@ Json internals(const Instance& instance) {
 
 Json instance_to_store(const Instance& instance) {
     Json record = Json::object({
-        {"schema", instance_schema},
+        {"schema", instance.lifetime.is_limited() ? limited_schema : instance_schema},
         {"id", instance.id.str()},
         {"type", to_text(instance.type)},
         {"status", to_text(instance.status)},

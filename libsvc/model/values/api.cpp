@@ -85,7 +85,8 @@ const std::vector<std::string>& api_extensions() {
         "application_notes", "openapi", "launch_resources", "instance_names", "instance_delete_protection",
         "instance_snapshots", "instance_files", "instance_forwards", "instance_pause", "node_evacuation",
         "snapshot_export", "android_guests", "instance_screenshots", "instance_recordings", "config_schema",
-        "roles", "sessions", "audit", "oidc", "metrics_history", "instance_metrics", "instance_restart"};
+        "roles", "sessions", "audit", "oidc", "metrics_history", "instance_metrics", "instance_restart",
+        "instance_expiry"};
     return names;
 }
 

@@ -35,8 +35,8 @@ std::shared_ptr<const FileDescriptor> make_event() {
 
 }  // namespace
 
-CaptureService::CaptureService(Instances& instances, Runtime& runtime)
-    : instances_(instances), runtime_(runtime), stopped_(make_event()) {}
+CaptureService::CaptureService(Instances& instances, InstanceUses& uses, Runtime& runtime)
+    : instances_(instances), uses_(uses), runtime_(runtime), stopped_(make_event()) {}
 
 std::unique_ptr<CaptureStream> CaptureService::begin(std::string_view id, const CaptureRequest& request) {
     const auto instance = instances_.get(id);
@@ -44,6 +44,7 @@ std::unique_ptr<CaptureStream> CaptureService::begin(std::string_view id, const 
     const std::string noun = "container " + instance->id.str();
     CaptureStream::Parts parts;
     parts.turn = take_turn(instance->id.str(), request.kind);
+    parts.use = uses_.hold(instance->id.str());
     parts.process = runtime_.exec(instance->id.str(), connect_to_streamer());
     parts.noun = noun;
     parts.limits = CaptureLimits::of(request);

@@ -10,6 +10,7 @@
 #include "libsvc/base/guarded.h"
 #include "libsvc/runtime/runtime.h"
 #include "libsvc/services/captures/capture_stream.h"
+#include "libsvc/services/common/instance_uses.h"
 #include "libsvc/services/common/records.h"
 
 namespace svc {
@@ -20,7 +21,7 @@ class CaptureService {
     static constexpr std::size_t most_at_once = 16;
 
     // Captures may outlive this. Throws internal where there is no descriptor left.
-    CaptureService(Instances& instances, Runtime& runtime);
+    CaptureService(Instances& instances, InstanceUses& uses, Runtime& runtime);
 
     // Blocks until the first bytes are here, some seconds at most. Throws not_found; invalid_argument for an
     // instance that is not up, is paused, or does not stream; busy where it is being recorded, or too many
@@ -37,6 +38,7 @@ class CaptureService {
     std::shared_ptr<void> take_turn(const std::string& id, CaptureRequest::Kind kind) const;
 
     Instances& instances_;
+    InstanceUses& uses_;  // in use while it is captured
     Runtime& runtime_;
     std::shared_ptr<Guarded<Turns>> turns_ = std::make_shared<Guarded<Turns>>();
     std::shared_ptr<const FileDescriptor> stopped_;  // an eventfd

@@ -29,6 +29,7 @@ class CaptureStream {
         CaptureLimits limits;
         std::shared_ptr<const FileDescriptor> stopped;  // readable when the service ends
         std::shared_ptr<void> turn;                     // kept until all has come
+        std::shared_ptr<void> use;                      // kept as long as this
     };
     explicit CaptureStream(Parts parts);
 

@@ -43,8 +43,14 @@ std::map<std::string, std::string> make_secrets(bool interactive, IdSource& ids)
 
 }  // namespace
 
-ExecService::ExecService(Instances& instances, Runtime& runtime, Engine& engine, Clock& clock, IdSource& ids)
-    : instances_(instances), runtime_(runtime), engine_(engine), ids_(ids), timer_(clock, "exec-timer") {
+ExecService::ExecService(Instances& instances, InstanceUses& uses, Runtime& runtime, Engine& engine,
+                         Clock& clock, IdSource& ids)
+    : instances_(instances),
+      uses_(uses),
+      runtime_(runtime),
+      engine_(engine),
+      ids_(ids),
+      timer_(clock, "exec-timer") {
     OperationHandler handler;
     handler.run = [this](OperationContext& context) { return run(context); };
     handler.undo = [this](const Operation& operation, const Error&) { return undo(operation); };
@@ -123,7 +129,7 @@ void ExecService::add_session(const std::string& operation, const std::string& c
     };
     auto session = std::make_shared<ExecSession>(
         ExecSessionParts{runtime_, timer_, container, std::move(command), secrets, std::move(keep_code),
-                         std::move(finished), std::move(distrusted)});
+                         std::move(finished), std::move(distrusted), uses_.hold(container)});
     sessions_.with([&](auto& all) { all.emplace(operation, std::move(session)); });
 }
 

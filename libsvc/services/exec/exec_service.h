@@ -11,6 +11,7 @@
 #include "libsvc/model/instances/instance.h"
 #include "libsvc/operations/engine.h"
 #include "libsvc/runtime/runtime.h"
+#include "libsvc/services/common/instance_uses.h"
 #include "libsvc/services/common/records.h"
 #include "libsvc/services/exec/exec_stream.h"
 #include "libsvc/services/instances/path_word.h"
@@ -21,7 +22,9 @@ namespace svc {
 // this is destroyed; what still runs then is killed.
 class ExecService {
   public:
-    ExecService(Instances& instances, Runtime& runtime, Engine& engine, Clock& clock, IdSource& ids);
+    // `uses`: of instances, in use while a command is asked for or runs.
+    ExecService(Instances& instances, InstanceUses& uses, Runtime& runtime, Engine& engine, Clock& clock,
+                IdSource& ids);
     ~ExecService();
     ExecService(const ExecService&) = delete;
     ExecService& operator=(const ExecService&) = delete;
@@ -47,6 +50,7 @@ class ExecService {
     SessionPtr find(const std::string& operation);
 
     Instances& instances_;
+    InstanceUses& uses_;
     Runtime& runtime_;
     Engine& engine_;
     IdSource& ids_;

@@ -41,6 +41,7 @@ struct ExecSessionParts {
     std::function<void(int exit_code)> keep_code;
     std::function<void()> finished;         // the last call; from any thread, also the session's
     std::function<bool()> distrusted = {};  // see ExecService::start()
+    std::shared_ptr<void> use = {};         // kept as long as the session
 };
 
 // Thread-safe. Must not be destroyed by its own thread.

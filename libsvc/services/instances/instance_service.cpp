@@ -30,6 +30,7 @@ Instance successor_of(const Instance& instance) {
     static_cast<GuestDescription&>(made) = instance;
     made.config = instance.config;
     made.tags = instance.tags;
+    made.lifetime = instance.lifetime;
     made.instance_type = instance.instance_type;
     made.gpu_type = instance.gpu_type;
     made.prefers_gpu_encoder = instance.prefers_gpu_encoder;
@@ -73,7 +74,8 @@ InstanceService::InstanceService(InstanceServiceParts parts)
       base_(parts_.instances, parts_.content, parts_.config, parts_.engine, *timer_, new_instances_,
             deletions_),
       evacuations_(parts_.instances, parts_.node_records, parts_.nodes, parts_.engine, *timer_,
-                   evacuation_calls()) {
+                   evacuation_calls()),
+      uses_(parts_.clock) {
     register_kinds();
     parts_.nodes.on_forced_removal([this](const std::string& node) { deletions_.remove_all_on(node); });
 }
@@ -121,6 +123,7 @@ void InstanceService::clear_unreadable(const std::string& id) {
 
 // First whoever calls the parts from a thread of its own.
 InstanceService::~InstanceService() {
+    stop_expiry();
     if (recovered_) parts_.runtime.on_event(nullptr);
     parts_.nodes.on_changed({});
     parts_.nodes.on_forced_removal(nullptr);
@@ -152,8 +155,10 @@ void InstanceService::register_kinds() {
         "instance.resume", [this](OperationContext& c) { return pauses_.run_resume(c.operation()); },
         undo_pause);
     handle_restarts(parts_.engine, parts_.instances, restart_calls());
-    handle(  // the commit that starts it does everything
-        "instance.protect", [](OperationContext&) { return OperationResult{}; }, nullptr);
+    for (const char* kind :
+         {"instance.protect", "instance.extend"})  // the commit that starts it does everything
+        handle(
+            kind, [](OperationContext&) { return OperationResult{}; }, nullptr);
     handle(
         "instance.fail", [this](OperationContext& c) { return failures_.run(c); }, nullptr);
     handle(
@@ -181,6 +186,7 @@ Started InstanceService::launch_once(const InstanceCreate& request, bool no_wait
     Instance instance = find_launch_source(pinned(request, chosen), records, config).instance;
     if (!instance.wanted_node.empty()) parts_.nodes.check_wanted(*instance.wanted_node);
     new_instances_.give_identity(instance);
+    instance.lifetime = request.lifetime.applied_to({}, instance.created_at);
     auto spec = instance_operation("instance.launch", "Creating container",
                                    {.instance = instance.id.str(), .no_wait = no_wait}, word, requestor);
     spec.cancellable = true;
@@ -258,22 +264,59 @@ Started InstanceService::remove(std::string_view id, bool force, PathWord word,
     return deletions_.start(work, word, requestor);
 }
 
-// Claims nothing: another operation may hold the instance.
-Started InstanceService::protect(std::string_view id, bool wanted, PathWord word,
-                                 const std::string& requestor) {
+Started InstanceService::change_at_once(const char* kind, std::string_view id,
+                                        const std::function<void(Instance&)>& change, PathWord word,
+                                        const std::string& requestor) {
     return retry_on_conflict([&] {
         const InstanceWork work{.instance = parts_.instances.get(id)->id.str()};
-        auto spec = instance_operation("instance.protect", "Updating container", work, word, requestor);
+        auto spec = instance_operation(kind, "Updating container", work, word, requestor);
         spec.claims.clear();
         Batch batch;
-        parts_.instances.stage_update(batch, work.instance, [wanted](Instance& changed) {
+        parts_.instances.stage_update(batch, work.instance, [&change](Instance& changed) {
             if (changed.status == InstanceStatus::deleted) throw_being_deleted();
-            if (changed.type == InstanceType::base)
-                throw Error(ErrorCode::invalid_argument, "protecting a base container not allowed");
-            changed.config.change([wanted](InstanceConfig& config) { config.delete_protected = wanted; });
+            change(changed);
         });
         return parts_.engine.start(std::move(spec), std::move(batch));
     });
+}
+
+Started InstanceService::protect(std::string_view id, bool wanted, PathWord word,
+                                 const std::string& requestor) {
+    const auto change = [wanted](Instance& changed) {
+        if (changed.type == InstanceType::base)
+            throw Error(ErrorCode::invalid_argument, "protecting a base container not allowed");
+        changed.config.change([wanted](InstanceConfig& config) { config.delete_protected = wanted; });
+    };
+    return change_at_once("instance.protect", id, change, word, requestor);
+}
+
+Started InstanceService::extend(std::string_view id, const LifetimeWish& wish, PathWord word,
+                                const std::string& requestor) {
+    const auto change = [&wish, now = parts_.clock.now()](Instance& changed) {
+        if (changed.type == InstanceType::base)
+            throw Error(ErrorCode::invalid_argument, "a time to live of a base container not allowed");
+        changed.lifetime = wish.applied_to(changed.lifetime, now);
+    };
+    Started started = change_at_once("instance.extend", id, change, word, requestor);
+    if (wish.idle_after) uses_.note(InstanceWork::of(*started).instance);
+    return started;
+}
+
+void InstanceService::start_expiry() {
+    const auto remove = [this](const std::string& id, const std::string& requestor, const Lifetime& limits) {
+        return remove_expired(id, requestor, limits);
+    };
+    expiry_ = std::make_unique<InstanceExpiry>(InstanceExpiryParts{
+        parts_.instances, parts_.listener, uses_, parts_.clock, remove, parts_.options.on_expiry});
+}
+
+std::string InstanceService::remove_expired(const std::string& id, const std::string& requestor,
+                                            const Lifetime& limits) {
+    const auto instance = parts_.instances.get(id);
+    if (is_set_aside(*instance)) deletions_.check_within_reach(*instance);
+    const InstanceWork work{.instance = id};
+    const auto check = [&limits](Instance& changed) { check_limits(changed, limits); };
+    return deletions_.start(work, PathWord::instances, requestor, false, check)->id.str();
 }
 
 Started InstanceService::set_desired_status(std::string_view id, std::string_view status, bool no_wait,
@@ -287,6 +330,7 @@ Started InstanceService::set_desired_status(std::string_view id, std::string_vie
         if (instance->type == InstanceType::base)
             throw Error(ErrorCode::invalid_argument,
                         "starting, pausing or stopping a base container not allowed");
+        uses_.note(instance->id.str());
         if (status == "paused") return pause(*instance, word, requestor);
         if (status == "restarted") return restart(*instance, word, requestor);
         if (status == "stopped") return stop(*instance, word, requestor);

@@ -14,6 +14,7 @@
 #include "libsvc/services/common/snapshot_records.h"
 #include "libsvc/services/configuration/config_service.h"
 #include "libsvc/services/instances/base_instances.h"
+#include "libsvc/services/instances/end/instance_expiry.h"
 #include "libsvc/services/instances/end/node_evacuations.h"
 #include "libsvc/services/instances/instance_pauses.h"
 #include "libsvc/services/instances/instance_restarts.h"
@@ -33,10 +34,12 @@ struct InstanceServiceOptions {
     std::filesystem::path log_dir;               // <state>/logs: where earlier versions kept logs, by id
     std::uint64_t max_log_bytes = std::uint64_t{16} << 20;  // tail kept
     std::string boot_id{};                                  // of the machine; "": the kernel is asked
+    std::function<void(const Expiry&)> on_expiry{};         // told of each; called by a thread of this
 };
 
 struct InstanceServiceParts {
     Instances& instances;
+    InstanceListener& listener;  // of these records
     Nodes& node_records;
     const Images& images;  // read only, like the next two: what a launch is made from
     const Applications& applications;
@@ -57,8 +60,9 @@ struct InstanceServiceParts {
 };
 
 // Thread-safe. Registers "instance.launch", "instance.start", "instance.stop", "instance.pause",
-// "instance.resume", "instance.restart", "instance.protect", "instance.delete", "instance.fail",
-// "instance.recheck" with the engine. Until recover() it only reads. Stop the engine before destroying this.
+// "instance.resume", "instance.restart", "instance.protect", "instance.extend", "instance.delete",
+// "instance.fail", "instance.recheck" with the engine. Until recover() it only reads. Stop the engine before
+// destroying this.
 class InstanceService {
   public:
     explicit InstanceService(InstanceServiceParts parts);
@@ -92,6 +96,13 @@ class InstanceService {
     }
     // Protects the instance from deletion by anybody, or no longer. The operation has nothing to wait for.
     Started protect(std::string_view id, bool wanted, PathWord word, const std::string& requestor);
+    // Changes when the instance is deleted by itself. The operation has nothing to wait for.
+    Started extend(std::string_view id, const LifetimeWish& wish, PathWord word,
+                   const std::string& requestor);
+    // Instances whose time is over are deleted from now on, until stop_expiry(). For the leader, after the
+    // engine has recovered.
+    void start_expiry();
+    void stop_expiry() { expiry_.reset(); }
     // The artifacts that the instance of a token may fetch: those of its packages.
     std::vector<PackageRef> artifacts(std::string_view id) const;
     // The file of a stored log, one of Instance::stored_logs. Throws not_found "log not found"; may fetch it
@@ -104,6 +115,7 @@ class InstanceService {
     std::optional<Duration> since_start(const Instance& instance) const;
 
     const Instances& records() const { return parts_.instances; }
+    InstanceUses& uses() { return uses_; }
     BaseInstances& base() { return base_; }
     InstanceReports& reports() { return reports_; }
     InstanceReconciler& reconciler() { return reconciler_; }
@@ -115,6 +127,11 @@ class InstanceService {
     Started launch_once(const InstanceCreate& request, bool no_wait, PathWord word,
                         const std::string& requestor);
     void check_name_is_free(const std::string& name) const;
+    std::string remove_expired(const std::string& id, const std::string& requestor, const Lifetime& limits);
+    // An operation whose first commit does everything. It claims nothing: another one may hold the instance.
+    Started change_at_once(const char* kind, std::string_view id,
+                           const std::function<void(Instance&)>& change, PathWord word,
+                           const std::string& requestor);
     void require_addons(Batch& batch, const Instance& instance) const;
     [[noreturn]] void throw_unreadable(const std::string& id);
     Started launch_elsewhere(const Instance& instance, const std::string& successor,
@@ -152,6 +169,8 @@ class InstanceService {
     NewInstances new_instances_;
     BaseInstances base_;
     NodeEvacuations evacuations_;
+    InstanceUses uses_;
+    std::unique_ptr<InstanceExpiry> expiry_;  // null: it was not started
     bool recovered_ = false;
 };
 

@@ -253,7 +253,42 @@ TEST_CASE("a launch names its instance and protects it") {
           "argument config.security is invalid: must be an object");
 }
 
-TEST_CASE("a change of an instance is a status or its protection") {
+TEST_CASE("a launch and a change say when the instance is deleted by itself") {
+    using namespace std::chrono_literals;
+    const LifetimeWish never = launch("name", "\"web-1\"").lifetime;
+    CHECK(never.empty());
+    CHECK(launch("expires_after", "\"1h30m\"").lifetime.expires_after == 90min);
+    CHECK(launch("expires_after", "\"1s\"").lifetime.expires_after == 1s);
+    CHECK(launch("idle_after", "\"1m\"").lifetime.idle_after == 1min);
+    CHECK(launch("idle_after", "\"never\"").lifetime.idle_after == Duration(0));
+    CHECK(launch("idle_after", "null").lifetime.empty());
+    CHECK(launch_refusal("expires_after", "\"0s\"") ==
+          "argument expires_after is invalid: must be from 1s to 87600h");
+    CHECK(launch_refusal("expires_after", "\"0\"") ==
+          "argument expires_after is invalid: must be from 1s to 87600h");
+    CHECK(launch_refusal("idle_after", "\"59s\"") ==
+          "argument idle_after is invalid: must be from 1m to 87600h");
+    CHECK(launch_refusal("idle_after", "\"87601h\"") ==
+          "argument idle_after is invalid: must be from 1m to 87600h");
+    for (const char* text : {"-1h", "", "soon", "99999999999h", "2"})
+        CHECK(launch_refusal("expires_after", Json(text).dump()) ==
+              "argument expires_after is invalid: '" + std::string(text) +
+                  "' is neither a duration (90s, 2h, 1h30m) nor never");
+    CHECK(launch_refusal("expires_after", "3600") == "argument expires_after is invalid: must be a string");
+}
+
+TEST_CASE("a wish for a lifetime changes what it names") {
+    using namespace std::chrono_literals;
+    const Time now = from_rfc3339("2024-01-02T03:04:05Z");
+    const Lifetime both = LifetimeWish{2h, 30min}.applied_to({}, now);
+    CHECK(both == Lifetime{now + 2h, 30min, now});
+    CHECK(LifetimeWish{1h, {}}.applied_to(both, now + 1h) == Lifetime{now + 2h, 30min, now});
+    CHECK(LifetimeWish{{}, 10min}.applied_to(both, now + 1h) == Lifetime{now + 2h, 10min, now + 1h});
+    CHECK(LifetimeWish{Duration(0), Duration(0)}.applied_to(both, now + 1h) == Lifetime{});
+    CHECK_FALSE(Lifetime{}.is_limited());
+}
+
+TEST_CASE("a change of an instance is a status, its protection or its lifetime") {
     const auto patch = [](const char* body) { return InstancePatch::from_json(Json::parse(body)); };
     CHECK(patch(R"({"desired_status": "stopped", "config": {"security": {}}})").desired_status == "stopped");
     CHECK(patch(R"({"desired_status": null, "config": {"security": {"delete_protected": false}}})")
@@ -261,10 +296,16 @@ TEST_CASE("a change of an instance is a status or its protection") {
     CHECK(patch(R"({"config": {"security.delete_protected": true}})").delete_protected == true);
     for (const char* body : {"{}", R"({"config": {}})"})
         CHECK(message_of([&] { patch(body); }) ==
-              "desired_status or config.security.delete_protected is required");
+              "desired_status, config.security.delete_protected, expires_after or idle_after is required");
     CHECK(message_of([&] {
               patch(R"({"desired_status": "running", "config": {"security": {"delete_protected": true}}})");
           }) == "argument config is invalid: cannot be given together with desired_status");
+    CHECK(patch(R"({"expires_after": "2h"})").lifetime.expires_after == std::chrono::hours(2));
+    CHECK(message_of([&] { patch(R"({"desired_status": "running", "idle_after": "2h"})"); }) ==
+          "argument idle_after is invalid: cannot be given together with desired_status");
+    CHECK(message_of([&] {
+              patch(R"({"expires_after": "2h", "config": {"security": {"delete_protected": true}}})");
+          }) == "argument expires_after is invalid: cannot be given together with config");
 }
 
 TEST_CASE("services of a launch are checked") {

@@ -75,6 +75,21 @@ TEST_CASE("an instance is stored whole, read back and checked") {
           instance_to_store(Instance()));
 }
 
+TEST_CASE("a limited lifetime is shown and stored, in a record that an earlier program does not read") {
+    Instance instance = sample_instance();
+    CHECK(instance_to_store(instance).at("schema") == Json(3));
+    CHECK(to_json(instance).find("expires_at") == nullptr);
+    CHECK(to_json(instance).find("idle_after") == nullptr);
+    instance.lifetime = {from_rfc3339("2024-01-02T05:04:05.25Z"), std::chrono::minutes(90),
+                         from_rfc3339("2024-01-02T03:04:05.5Z")};
+    CHECK(instance_to_store(instance).at("schema") == Json(6));
+    CHECK(instance_from_store(instance_to_store(instance)).lifetime == instance.lifetime);
+    const Json shown = to_json(instance);
+    CHECK(shown.at("expires_at") == Json(to_unix_seconds(instance.lifetime.expires_at)));
+    CHECK(shown.at("idle_after") == Json("1h30m"));
+    CHECK(shown.at("used_at") == Json(to_unix_seconds(instance.lifetime.used_at)));
+}
+
 TEST_CASE("an instance stored with one layer is read as one with layers") {
     Json stored = instance_to_store(sample_instance());
     stored.erase("layers");

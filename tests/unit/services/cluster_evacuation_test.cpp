@@ -95,7 +95,9 @@ TEST_CASE_METHOD(EvacuationFixture, "an evacuation launches instances anew on ot
     create.name = "mine";
     create.tags = {"kept"};
     create.user_data = "hello";
+    create.lifetime = {std::chrono::hours(2), std::chrono::hours(1)};
     const std::string id = launched(create);
+    const Lifetime lifetime = records().get(id)->lifetime;
     const auto done = evacuate("m2", EvacuationMode::relaunch);
     REQUIRE(done->err == "");
     CHECK_FALSE(records().find(id));
@@ -106,6 +108,7 @@ TEST_CASE_METHOD(EvacuationFixture, "an evacuation launches instances anew on ot
     CHECK(*successor->node != "m2");
     CHECK(*successor->tags == std::vector<std::string>{"kept"});
     CHECK(*successor->user_data == "hello");
+    CHECK(successor->lifetime == lifetime);
 }
 
 TEST_CASE_METHOD(EvacuationFixture, "an instance for which there is no other room stays") {

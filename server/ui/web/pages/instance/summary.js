@@ -3,6 +3,7 @@ import { get } from '../../api.js';
 import { html } from '../../html.js';
 import { href } from '../../router.js';
 import { Ago, CopyButton } from '../../ui/elements.js';
+import { ago, moment } from '../../ui/format.js';
 import { useLoaded } from '../../ui/loaded.js';
 import { History } from './history.js';
 import { Services } from './services.js';
@@ -24,6 +25,9 @@ function Origin({ record }) {
         ${record.image_id && html`<${Fact} name="Image">${link('images', record.image_id, image?.name)}, version ${record.image_version}<//>`}`;
 }
 
+// When it goes by itself; '' of one that stays.
+const endOf = ({ expires_at: end, idle_after: idle, used_at: used }) => [end && `at ${moment(end)}`, idle && `when unused for ${idle}; last use seen ${ago(used)}`].filter(Boolean).join(', or ');
+
 function Facts({ record }) {
     const { config = {} } = record;
     return html`<section class="card" aria-label="Facts"><h2>Facts</h2><dl class="facts">
@@ -38,6 +42,7 @@ function Facts({ record }) {
         ${config.features && html`<${Fact} name="Features">${config.features}<//>`}
         ${config.boot_activity && html`<${Fact} name="Activity">${config.boot_activity}<//>`}
         <${Fact} name="Deletion">${config.security?.delete_protected ? 'refused: it is protected' : 'allowed'}<//>
+        ${endOf(record) && html`<${Fact} name="Deleted by itself">${endOf(record)}<//>`}
         <${Fact} name="Tags">${record.tags?.length ? record.tags.map((tag) => html`<span class="state plain" key=${tag}><bdi>${tag}</bdi></span> `) : '–'}<//>
     </dl></section>`;
 }

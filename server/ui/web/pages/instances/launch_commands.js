@@ -32,6 +32,7 @@ export function svcctlOf(form) {
     const words = [
         'svcctl', form.start ? 'launch' : 'init', shellWord(form.sourceName.startsWith('-') ? form.source : form.sourceName || 'NAME'), ...sourceWords(form), ...nameWords(form), ...given('--node', form.node),
         ...given('--cpus', form.cpus), ...given('--memory', form.memory.trim()), ...given('--disk-size', form.disk.trim()), ...given('--gpu-slots', form.gpus),
+        ...given('--expires-after', form.expires.trim()), ...given('--idle-after', form.idle.trim()),
         ...form.services.flatMap((service) => given('--service', serviceText(service))), ...lists('--tags', wordsOf(form.tags)), ...lists('--features', wordsOf(form.features)),
         ...given('--platform', form.platform), ...given('--userdata', form.userData), ...given('--metrics-server', form.metricsServer.trim()),
         ...[[form.protect, '--protect'], [form.unwatched, '--disable-watchdog'], [form.devmode, '--devmode']].filter(([on]) => on).map(([, name]) => name),

@@ -79,6 +79,8 @@ export function Settings({ addons, ...part }) {
             <${Text} ...${part} name="tags" label="Tags" hint="Separated by commas" />
             <${Text} ...${part} name="features" label="Features" hint="Separated by commas" />
             <${Text} ...${part} name="metricsServer" label="Metrics server" hint="Where the instance sends its metrics" />
+            <${Text} ...${part} name="expires" label="Delete it after" placeholder="never" hint="Like 2h, from its creation on" />
+            <${Text} ...${part} name="idle" label="Delete it when unused for" placeholder="never" hint="Like 30m; traffic to its ports is not seen as a use" />
         </div>
         ${part.form.kind === 'image' && addons.length > 0 && html`<${Addons} ...${part} addons=${addons} />`}
         ${part.problems.addons && wrong(part.problems.addons)}

@@ -6,7 +6,7 @@ export const describeType = (type) => `${type}: ${/\d+/.exec(type)[0]} CPUs, 3 G
 export const emptyForm = {
     kind: 'application', source: '', sourceName: '', version: '', instanceType: 'a2.3', name: '', count: '1', node: '',
     cpus: '', memory: '', disk: '', gpus: '', services: [], tags: '', addons: [], features: '', platform: '',
-    userData: '', metricsServer: '', protect: false, start: true, unwatched: false, devmode: false,
+    userData: '', metricsServer: '', expires: '', idle: '', protect: false, start: true, unwatched: false, devmode: false,
 };
 
 export const emptyService = { name: '', ports: '', tcp: true, udp: false, expose: false };
@@ -51,11 +51,12 @@ export function bodyOf(form, number = 1) {
     return without({
         ...sourceOf(form), name: nameOf(form, number), node: form.node, cpu: numberOf(form.cpus), memory: form.memory.trim(), disk_size: form.disk.trim(),
         gpu_slots: numberOf(form.gpus), services: form.services.map(serviceOf), tags: wordsOf(form.tags), user_data: form.userData,
-        no_start: form.start ? undefined : true, config: configOf(form),
+        expires_after: form.expires.trim(), idle_after: form.idle.trim(), no_start: form.start ? undefined : true, config: configOf(form),
     });
 }
 
 const isSize = (text) => /^\s*[1-9]\d*(B|kB|MB|GB|TB|PB|EB)?\s*$/.test(text);
+const isDuration = (text) => /^\s*(never|(\d+(\.\d+)?(ns|us|ms|s|m|h))+)\s*$/.test(text);
 const isName = (text) => /^[A-Za-z0-9](?:[A-Za-z0-9-]{1,61})[A-Za-z0-9]$/.test(text);
 const isPort = (port) => Number.isInteger(port) && port >= 1 && port <= 65535;
 export const mostAtOnce = 1000;
@@ -80,6 +81,8 @@ export function problemsOf(form) {
         gpus: form.gpus === '' || /^\d+$/.test(form.gpus) ? '' : 'A whole number from 0 on',
         memory: form.memory === '' || isSize(form.memory) ? '' : 'A size like 4GB or 512MB',
         disk: form.disk === '' || isSize(form.disk) ? '' : 'A size like 8GB',
+        expires: form.expires === '' || isDuration(form.expires) ? '' : 'A time like 2h or 1h30m',
+        idle: form.idle === '' || isDuration(form.idle) ? '' : 'A time like 30m',
         userData: bytes <= mostUserData ? '' : `${bytes.toLocaleString()} bytes; at most ${mostUserData.toLocaleString()}`,
         services: form.services.map(serviceProblem).find(Boolean) ?? '',
     };
@@ -87,7 +90,7 @@ export function problemsOf(form) {
 }
 
 const fields = { cpu: 'cpus', cpus: 'cpus', disk_size: 'disk', gpu_slots: 'gpus', user_data: 'userData', app_id: 'source', image_id: 'source', app_version: 'version',
-    image_version: 'version', instance_type: 'instanceType', name: 'name', memory: 'memory', services: 'services', tags: 'tags', addons: 'addons', node: 'node' };
+    image_version: 'version', instance_type: 'instanceType', name: 'name', memory: 'memory', services: 'services', tags: 'tags', addons: 'addons', node: 'node', expires_after: 'expires', idle_after: 'idle' };
 const settings = { platform: 'platform', features: 'features', metrics_server: 'metricsServer' };
 
 // Which field an error of the service is about: { memory: text }; nothing where it does not say.
