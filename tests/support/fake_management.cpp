@@ -41,6 +41,11 @@ class FakeManagement::Connection final : public Management {
     void remove(const std::string& id, bool force, std::stop_token stop) override {
         service_.remove(id, force, stop);
     }
+    void note_uses(const std::vector<std::string>& instances) override {
+        const auto lock = service_.answering();
+        service_.uses_.push_back(instances);
+        service_.changed_.notify_all();
+    }
     void follow(std::stop_token stop, const std::function<void(const std::string&)>& changed) override {
         service_.follow(stop, changed);
     }
@@ -180,6 +185,11 @@ std::vector<std::string> FakeManagement::removals() const {
     return removals_;
 }
 
+std::vector<std::vector<std::string>> FakeManagement::uses() const {
+    std::lock_guard lock(mutex_);
+    return uses_;
+}
+
 std::size_t FakeManagement::instances() const {
     std::lock_guard lock(mutex_);
     return instances_.size();
@@ -198,6 +208,10 @@ void FakeManagement::await_launches(std::size_t count) const {
 
 void FakeManagement::await_removals(std::size_t count) const {
     await([&] { return removals_.size() >= count; });
+}
+
+void FakeManagement::await_uses(std::size_t count) const {
+    await([&] { return uses_.size() >= count; });
 }
 
 void FakeManagement::await_followers(std::size_t count) const {

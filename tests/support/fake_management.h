@@ -49,11 +49,13 @@ class FakeManagement {
     std::string instance_of(const std::string& session) const;  // the id; "": none
 
     std::vector<StreamLaunch> launches() const;
-    std::vector<std::string> removals() const;  // ids, in their order
+    std::vector<std::string> removals() const;           // ids, in their order
+    std::vector<std::vector<std::string>> uses() const;  // ids of each report, in their order
     std::size_t instances() const;
     void await_launches(std::size_t count) const;
     void await_removals(std::size_t count) const;
     void await_followers(std::size_t count) const;
+    void await_uses(std::size_t count) const;
 
   private:
     class Connection;
@@ -88,6 +90,7 @@ class FakeManagement {
     std::string full_;
     std::vector<StreamLaunch> launches_;
     std::vector<std::string> removals_;
+    std::vector<std::vector<std::string>> uses_;
     std::set<Follower*> followers_;
 };
 

@@ -71,6 +71,8 @@ class Management {
     // Returns when the instance is gone, or throws: `unavailable` soon after `stop`, when it may go on.
     // Absent is fine.
     virtual void remove(const std::string& id, bool force, std::stop_token stop) = 0;
+    // Clients use these instances now; at most 1000. Those that are not there are ignored.
+    virtual void note_uses(const std::vector<std::string>& instances) = 0;
     // Calls `changed` with the id of each instance that may have changed, until `stop` or the connection
     // breaks (throws unavailable). Calls it with "" when events were missed: all instances may have changed.
     virtual void follow(std::stop_token stop, const std::function<void(const std::string& id)>& changed) = 0;

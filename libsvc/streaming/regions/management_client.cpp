@@ -46,6 +46,12 @@ class ManagementClient final : public Management {
     std::vector<StreamInstance> instances_of(const std::string& session) override;
     std::optional<StreamInstance> instance(const std::string& id) override;
     void remove(const std::string& id, bool force, std::stop_token stop) override;
+    void note_uses(const std::vector<std::string>& instances) override {
+        managers_.read([&](RegionManager& manager) {
+            manager.asking.note_uses(instances);
+            return true;
+        });
+    }
     void follow(std::stop_token stop, const std::function<void(const std::string&)>& changed) override;
 
   private:

@@ -34,6 +34,7 @@ SessionService::SessionService(Parts parts, SessionServiceConfig config)
       remover_({claims_, states_, regions_, stop_.get_token()}),
       comparison_({records_, states_, work_, launcher_, observer_, remover_, regions_, stop_.get_token()}),
       timers_({records_, claims_, clients_, states_, work_, observer_, regions_, relay_, clock_, config_}),
+      uses_(records_, regions_, clock_),
       work_(records_, clock_, stop_.get_token(),
             [this](const std::string& id, bool is_fresh) { work(id, is_fresh); }),
       events_(stop_.get_token()) {}
@@ -65,6 +66,7 @@ void SessionService::open_again(const StreamSession& session) {
 void SessionService::stop() {
     stop_.request_stop();
     waits_.tell_all();
+    uses_.stop();
     work_.stop();
     events_.stop();
 }
@@ -246,6 +248,7 @@ void SessionService::work(const std::string& id, bool is_fresh) {
 void SessionService::tick() {
     if (stop_.stop_requested()) return;
     timers_.tick();
+    uses_.tick();
     events_.retry();
     work_.retry_failed();
     comparison_.retry_failed();

@@ -27,6 +27,7 @@
 #include "libsvc/streaming/sessions/session_states.h"
 #include "libsvc/streaming/sessions/session_timers.h"
 #include "libsvc/streaming/sessions/session_work.h"
+#include "libsvc/streaming/sessions/use_reports.h"
 #include "libsvc/streaming/tokens.h"
 
 namespace svc {
@@ -125,6 +126,7 @@ class SessionService final : public RelayEvents, public RegionEvents {
     InstanceRemover remover_;
     RegionComparison comparison_;
     SessionTimers timers_;
+    UseReports uses_;
     SessionWork work_;      // last but one: its threads use all of the above
     SessionEvents events_;  // last: likewise
 };

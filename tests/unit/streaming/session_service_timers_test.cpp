@@ -344,3 +344,22 @@ TEST_CASE("a deletion that takes too long is an error, and goes on") {
     CHECK(gateway.await(id, terminated));
     CHECK(world.management.instances() == 0);
 }
+
+TEST_CASE("the region is told every 20 s which instances are watched") {
+    SessionWorld world;
+    Gateway gateway(world);
+    auto [grant, instance] = gateway.active(R"(,"joinable":true,"ephemeral":false)");
+    const std::string id = grant.session.id;
+    const std::string used = gateway.instance(id);
+    StreamPeer client = gateway.connect_client(grant);
+    gateway.pass(1min);
+    CHECK(world.management.uses().empty());  // no media yet
+    instance->stream(true);
+    REQUIRE(gateway.await_watched(id, true));
+    gateway.pass(20s);
+    world.management.await_uses(1);
+    const std::size_t reports = world.management.uses().size();
+    gateway.pass(20s);
+    world.management.await_uses(reports + 1);
+    for (const auto& report : world.management.uses()) CHECK(report == std::vector{used});
+}
