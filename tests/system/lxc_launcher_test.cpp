@@ -163,3 +163,48 @@ TEST_CASE("a container goes on when the other launcher is chosen") {
         CHECK(fixture.runtime().inspect("c1")->state == ContainerState::stopped);
     }
 }
+
+TEST_CASE("a monitor that was killed leaves an init file that nobody follows") {
+    EitherLauncher fixture;
+    fixture.add_layer("base", patient_init);
+    fixture.runtime().create(fixture.spec("c1"));
+    fixture.choose(lxc::LauncherKind::own);
+    fixture.runtime().start("c1");
+    const std::string stale = read_file(fixture.container("c1") / "init");
+    fixture.runtime().stop("c1", 0s);
+    fixture.close();
+    std::ofstream(fixture.container("c1") / "init") << stale;
+    std::filesystem::remove(fixture.container("c1") / "run.json");
+    fixture.reopen();
+    CHECK(fixture.runtime().inspect("c1")->state != ContainerState::running);
+    fixture.runtime().start("c1");
+    CHECK(read_file(fixture.container("c1") / "init") != stale);
+    CHECK(shell_inside(fixture.runtime(), "c1", "cat /motd").output == "from the image\n");
+}
+
+TEST_CASE("a container that cannot be isolated is not started, and tells why") {
+    EitherLauncher fixture;
+    fixture.add_layer("base", patient_init);
+    fixture.runtime().create(fixture.spec("c1"));
+    fixture.choose(lxc::LauncherKind::own);
+    const std::filesystem::path profile = fixture.options().state_dir / "seccomp";
+    const auto refused = [&] {
+        try {
+            fixture.runtime().start("c1");
+        } catch (const Error& e) {
+            return std::string(e.what());
+        }
+        return std::string("it was started");
+    };
+    std::ofstream(profile) << "2\ndenylist\n[all]\nno_such_call errno 1\n";
+    CHECK_THAT(refused(), Catch::Contains("unknown system call 'no_such_call'"));
+    std::ofstream(profile) << "2\nallowlist\n[all]\nread\n";
+    CHECK_THAT(refused(), Catch::Contains("is no list of refused system calls"));
+    std::filesystem::remove(profile);
+    CHECK_THAT(refused(), Catch::Contains("seccomp"));
+    fixture.reopen();  // writes it anew
+    fixture.runtime().start("c1");
+    CHECK(shell_inside(fixture.runtime(), "c1", "grep Seccomp: /proc/self/status").output == "Seccomp:\t2\n");
+    fixture.runtime().remove("c1");
+    CHECK(leftovers(fixture, "c1") == "");
+}

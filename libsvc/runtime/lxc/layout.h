@@ -27,6 +27,7 @@ struct Layout {
     std::filesystem::path exit_file(std::string_view id) const { return container(id) / "exit"; }
     std::filesystem::path oom_file(std::string_view id) const { return container(id) / "oom"; }
     std::filesystem::path agent_file(std::string_view id) const { return container(id) / "agent"; }
+    std::filesystem::path init_file(std::string_view id) const { return container(id) / "init"; }
     std::filesystem::path monitor_file(std::string_view id) const { return container(id) / "monitor"; }
     std::filesystem::path devices(std::string_view id) const { return container(id) / "devices"; }
     std::filesystem::path lock(std::string_view id) const { return container(id) / "lock"; }

@@ -319,7 +319,7 @@ HaltSignals Host::prepare(const StoredSpec& stored) {
     failpoint("host.old_run_removed");
     for (const std::filesystem::path& old :
          {layout().exit_file(spec.id), layout().oom_file(spec.id), layout().lxc_log(spec.id),
-          layout().agent_file(spec.id), layout().monitor_file(spec.id)})
+          layout().agent_file(spec.id), layout().init_file(spec.id), layout().monitor_file(spec.id)})
         ::unlink(old.c_str());
     complete_disk(stored);
     mount(spec);
