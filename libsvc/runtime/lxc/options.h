@@ -41,8 +41,8 @@ struct LxcOptions {
     std::uint32_t bridge_mtu = 1500;          // bytes
     std::filesystem::path agent;              // svc-agent on the host; empty: none is bound or started
     lxc::LauncherKind launcher{};             // of containers that are started from now on
-    // The programs svc-lxc and svc-launch. That of the other launcher may be empty: a container that it has
-    // started is unreadable then.
+    // The programs svc-lxc and svc-launch. That of the other launcher may be empty: nothing enters a
+    // container that it has started then.
     std::filesystem::path helper, launch_helper;
     std::filesystem::path agent_socket_dir;  // holds server.unix; empty: not bound
     std::uint32_t id_base = 0;               // first host id of the owners on disk; 0: chosen by the runtime
