@@ -105,3 +105,16 @@ TEST_CASE("processes in threaded groups are killed with the domain above, and th
     remove_group(threaded.layout, threaded.name);
     CHECK_FALSE(fs::exists(threaded.group));
 }
+
+TEST_CASE("a process is alone while no group of any hierarchy has another") {
+    const TemporaryDirectory directory(fs::temp_directory_path(), "svc-groups-");
+    const fs::path inner = directory.path() / "one" / "inner";
+    fs::create_directories(inner);
+    REQUIRE(say(directory.path() / "one" / "cgroup.procs", "70\n"));
+    REQUIRE(say(inner / "cgroup.procs", ""));
+    CHECK(is_alone(layout_of(directory.path()), "one", 70));
+    CHECK_FALSE(is_alone(layout_of(directory.path()), "one", 71));
+    CHECK_FALSE(is_alone(layout_of(directory.path()), "two", 70));
+    REQUIRE(say(inner / "cgroup.procs", "72\n"));
+    CHECK_FALSE(is_alone(layout_of(directory.path()), "one", 70));
+}

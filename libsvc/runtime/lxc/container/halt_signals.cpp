@@ -31,7 +31,7 @@ HaltSignals halt_signals(std::string_view init_target) {
     const std::string_view program =
         slash == std::string_view::npos ? init_target : init_target.substr(slash + 1);
     if (program == "systemd") return {"SIGRTMIN+3", {SIGRTMIN + 3}};
-    if (program == "busybox") return {"SIGUSR2", {SIGUSR2}};
+    if (program == "busybox") return {"SIGUSR2", {SIGUSR2}, true};
     // SysV's init reacts to the first, minimal inits to the second; pid 1 ignores signals without a handler.
     return {"SIGPWR", {SIGPWR, SIGTERM}};
 }

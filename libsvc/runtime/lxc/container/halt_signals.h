@@ -12,6 +12,7 @@ namespace svc::lxc {
 struct HaltSignals {
     std::string name;  // for liblxc's lxc-stop
     std::vector<int> numbers;
+    bool sleeps_at_end = false;  // the init is one that is_asleep_at_end() knows
 };
 
 // By the program that an init leads to when links are resolved ("/lib/systemd/systemd").

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
 #include "libsvc/base/log.h"
+#include "libsvc/runtime/lxc/processes/busybox_init.h"
 #include "libsvc/runtime/lxc/processes/processes.h"
 
 namespace svc::lxc {
@@ -19,15 +21,17 @@ namespace {
 
 constexpr milliseconds process_kill_limit{10'000};
 constexpr milliseconds reboot_limit{1'000};
-constexpr milliseconds reap_pause{200};
+constexpr milliseconds first_look{4};
+constexpr milliseconds longest_look{100};
 
-// Of the monitor or the init, which do not end while a command of the container is not reaped.
-bool container_ends(int process, milliseconds limit) {
+// Of the monitor or the init, which do not end while a command of the container is not reaped. False as well
+// when `is_over`, which is asked now and then, says that there is nothing to wait for.
+bool container_ends(int process, milliseconds limit, const std::function<bool()>& is_over = {}) {
     const auto deadline = deadline_after(limit);
-    for (;;) {
+    for (milliseconds pause = first_look;; pause = std::min(pause * 2, longest_look)) {
         const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-        if (wait_for_end(process, std::clamp(left, milliseconds(0), reap_pause))) return true;
-        if (left <= reap_pause) return false;
+        if (wait_for_end(process, std::clamp(left, milliseconds(0), pause))) return true;
+        if (left <= pause || (is_over && is_over())) return false;
         reap_lost_commands();
     }
 }
@@ -45,7 +49,7 @@ void ContainerEnd::end(const std::string& id, const RunHandles& run, const HaltS
     host_.thaw(id);
     for (const int signal : halt.numbers) send_signal(init, signal);
     failpoint("end.signalled");
-    bool gone = !halt.numbers.empty() && container_ends(monitor, std::chrono::ceil<milliseconds>(grace));
+    bool gone = !halt.numbers.empty() && shuts_down(id, run, halt, grace);
     if (!gone) {
         send_signal(init, SIGKILL);
         gone = container_ends(monitor, reboot_limit);
@@ -64,6 +68,26 @@ void ContainerEnd::end(const std::string& id, const RunHandles& run, const HaltS
     send_signal(init, SIGKILL);
     container_ends(init, process_kill_limit);
     record_stop(id, run.run);
+}
+
+bool ContainerEnd::shuts_down(const std::string& id, const RunHandles& run, const HaltSignals& halt,
+                              Duration grace) const {
+    std::function<bool()> is_over;
+    if (halt.sleeps_at_end) is_over = [&] { return only_sleeps(id, run.run.init.pid); };
+    return container_ends(run.monitor.get(), std::chrono::ceil<milliseconds>(grace), is_over);
+}
+
+// Asked again at the end: a process that came meanwhile is waited for. The init would have synced once more.
+bool ContainerEnd::only_sleeps(const std::string& id, pid_t init) const {
+    const auto idle = [&] { return is_asleep_at_end(init) && host_.is_alone(id, init); };
+    try {
+        if (!idle()) return false;
+        host_.sync_disk(id);
+        return idle();
+    } catch (const Error& e) {
+        log::debug("a container is left to its init", {{"container", id}, {"error", e.what()}});
+        return false;
+    }
 }
 
 FileDescriptor ContainerEnd::kill(const std::string& id, const RunHandles& run) {

@@ -201,6 +201,15 @@ void for_each_group(const std::filesystem::path& top,
     }
 }
 
+bool is_alone(const CgroupLayout& layout, std::string_view group, pid_t process) {
+    std::set<pid_t> found;
+    for (const std::filesystem::path& hierarchy : layout.hierarchies)
+        for_each_group(hierarchy / group, [&](const std::filesystem::path& path) {
+            for (const pid_t member : members(path)) found.insert(member);
+        });
+    return found == std::set<pid_t>{process};
+}
+
 void kill_group(const CgroupLayout& layout, std::string_view group) {
     for (const std::filesystem::path& hierarchy : layout.hierarchies)
         for_each_group(hierarchy / group, kill_members);

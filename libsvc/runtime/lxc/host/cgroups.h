@@ -1,6 +1,8 @@
 #pragma once
 // Control groups of this machine: version 1, 2, or both (hybrid). Functions of texts and layouts are pure,
-// except detect_cgroup_layout(), for_each_group(), kill_group() and remove_group().
+// except detect_cgroup_layout(), for_each_group(), is_alone(), kill_group() and remove_group().
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -43,6 +45,9 @@ std::vector<unsigned> parse_cores(std::string_view text);  // "0-2,5"; empty for
 // Skips groups that are removed meanwhile; throws for one that cannot be read.
 void for_each_group(const std::filesystem::path& top,
                     const std::function<void(const std::filesystem::path&)>& visit);
+// Whether `process` and no other is in `group` and beneath it, in every hierarchy. Those that have ended do
+// not count, also when nobody has reaped them.
+bool is_alone(const CgroupLayout& layout, std::string_view group, pid_t process);
 // Kills the processes in `group` and beneath it; removes the group from every hierarchy. Both do nothing when
 // it does not exist.
 void kill_group(const CgroupLayout& layout, std::string_view group);

@@ -397,6 +397,15 @@ bool Host::is_frozen(const std::string& id) const {
     return lxc::is_frozen(context_.cgroups, cgroup_name(context_, id));
 }
 
+bool Host::is_alone(const std::string& id, pid_t init) const {
+    return lxc::is_alone(context_.cgroups, cgroup_name(context_, id), init);
+}
+
+void Host::sync_disk(const std::string& id) const {
+    const FileDescriptor folder = open_file(layout().upper(id), O_RDONLY | O_DIRECTORY);
+    if (::syncfs(folder.get()) != 0) throw system_error("cannot sync the disk of a container", errno);
+}
+
 void Host::thaw(const std::string& id) {
     thaw_group(context_.cgroups, cgroup_name(context_, id));
 }

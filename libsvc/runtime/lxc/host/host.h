@@ -37,6 +37,8 @@ class Host {
     void freeze(const std::string& id);               // throws as Runtime::freeze()
     void thaw(const std::string& id);  // also before its processes are killed: see thaw_group()
     bool is_frozen(const std::string& id) const;
+    bool is_alone(const std::string& id, pid_t init) const;       // no other process of the container is left
+    void sync_disk(const std::string& id) const;                  // what the guest wrote is on the disk
     void let_killed_end(const std::string& id, int pidfd) const;  // of a container that may be frozen
     // Kills the processes and removes all but the folder. Can be repeated.
     void clean_up(const std::string& id);
