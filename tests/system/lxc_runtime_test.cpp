@@ -1,5 +1,7 @@
 // Real containers.
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <catch2/catch.hpp>
 #include <thread>
@@ -256,4 +258,33 @@ TEST_CASE("many starts at once") {
     for (const ContainerInfo& info : fixture.runtime().list())
         if (info.state == ContainerState::running) ++running;
     CHECK(running == count);
+}
+
+namespace {
+
+// All numbers below 1024, and some above.
+std::vector<FileDescriptor> occupy_low_descriptors() {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max < 2048) test::skip("may open fewer than 2048 files");
+    limit.rlim_cur = std::max<rlim_t>(limit.rlim_cur, 2048);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    std::vector<FileDescriptor> all;
+    while (all.empty() || all.back().get() < 1100) all.push_back(open_file("/dev/null", O_RDONLY));
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("containers start and end in a process that has more than 1024 files open") {
+    const std::vector<FileDescriptor> others = occupy_low_descriptors();
+    LxcFixture fixture;
+    fixture.add_layer("base", patient_init);
+    LxcRuntime& runtime = fixture.runtime();
+    runtime.create(fixture.spec("c1"));
+    runtime.start("c1");
+    CHECK(shell_inside(runtime, "c1", "echo fine").output == "fine\n");
+    runtime.stop("c1", 0s);
+    runtime.remove("c1");
+    CHECK(leftovers(fixture, "c1") == "");
 }

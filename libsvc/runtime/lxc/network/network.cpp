@@ -1,7 +1,6 @@
 #include "libsvc/runtime/lxc/network/network.h"
 
 #include <fmt/format.h>
-#include <nftables/libnftables.h>
 
 #include <algorithm>
 #include <fstream>
@@ -17,8 +16,6 @@
 namespace svc::lxc {
 
 namespace {
-
-constexpr std::size_t most_open_contexts = 32;  // each holds a descriptor
 
 void check_bridge_name(const std::string& name) {
     const bool clean = std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -66,7 +63,6 @@ void enable_forwarding() {
 Network::Network(const NetworkOptions& options)
     : subnet_(parse_subnet(options.subnet)),
       makes_routes_(options.cluster.make_routes),
-      closing_("lxc-rules", 1, most_open_contexts),
       watch_(table_name(options.bridge), [this] { restore(); }) {
     check_bridge_name(options.bridge);
     check_subnet_is_free(options.bridge, subnet_);
@@ -143,15 +139,15 @@ void Network::replace(Tables& tables) {
     std::vector<ConnectedContainer> list;
     for (const auto& [id, container] : tables.containers) list.push_back(container);
     tables.plan = plan_for(tables);
-    run(table_text(rules_, list) + public_addresses_of(tables) +
-        peer_elements_text(rules_.table, tables.plan));
+    nftables_.run(table_text(rules_, list) + public_addresses_of(tables) +
+                  peer_elements_text(rules_.table, tables.plan));
     tables.listing = listing();
 }
 
 // Where others have removed rules, as a firewall that starts again does, all are made again.
 void Network::change(Tables& tables, const std::string& commands) {
     try {
-        run(commands);
+        nftables_.run(commands);
     } catch (const Error& e) {
         log::warning("the network rules are made again", {{"error", e.what()}});
         replace(tables);
@@ -228,50 +224,18 @@ void Network::tear_down() {
     tables_.with([&](Tables& tables) {
         tables.listing.reset();
         drop_routes({});
-        run(remove_table_text(rules_));
+        nftables_.run(remove_table_text(rules_));
         tables.containers.clear();
     });
     remove_bridge(rules_.bridge);
 }
 
 // Chains and rules with the numbers that the kernel gave them; "" where a table is missing. What containers
-// have is left out. A context for each table: libnftables reads no more than the first one asks for.
-std::string Network::listing() const {
-    std::string both;
-    for (const char* family : {"inet", "bridge"}) {
-        const std::unique_ptr<nft_ctx, void (*)(nft_ctx*)> context(::nft_ctx_new(NFT_CTX_DEFAULT),
-                                                                   ::nft_ctx_free);
-        if (!context) throw Error(ErrorCode::internal, "nftables cannot be used");
-        ::nft_ctx_buffer_error(context.get());
-        ::nft_ctx_buffer_output(context.get());
-        ::nft_ctx_output_set_flags(context.get(),
-                                   NFT_CTX_OUTPUT_TERSE | NFT_CTX_OUTPUT_STATELESS | NFT_CTX_OUTPUT_HANDLE);
-        const std::string command = fmt::format("list table {} {}", family, rules_.table);
-        if (::nft_run_cmd_from_buffer(context.get(), command.c_str()) != 0) return "";
-        both += ::nft_ctx_get_output_buffer(context.get());
-    }
-    return both;
-}
-
-// A new context for each call: a context keeps a cache of the kernel's rules. After a deletion the kernel
-// lets its socket be closed only when no processor uses what was deleted, which takes about 10 ms; nobody
-// waits for that here.
-void Network::run(const std::string& commands) {
-    std::shared_ptr<nft_ctx> context(::nft_ctx_new(NFT_CTX_DEFAULT), [](nft_ctx* done) {
-        if (done != nullptr) ::nft_ctx_free(done);
-    });
-    if (!context) throw Error(ErrorCode::internal, "nftables cannot be used");
-    ::nft_ctx_buffer_error(context.get());
-    ::nft_ctx_buffer_output(context.get());
-    failpoint("rules.before");
-    const bool done = ::nft_run_cmd_from_buffer(context.get(), commands.c_str()) == 0;
-    const std::string text = done ? "" : ::nft_ctx_get_error_buffer(context.get());
-    if (!closing_.post([closed = std::move(context)] {}))
-        log::debug("a socket of nftables is closed at once: many are waiting", {});
-    if (done) return failpoint("rules.changed");
-    log::debug("nftables refused", {{"commands", commands}, {"error", text}});
-    throw Error(ErrorCode::internal,
-                "cannot change the network rules: " + std::string(trim(text.substr(0, text.find('\n')))));
+// have is left out.
+std::string Network::listing() {
+    const std::string first = nftables_.list_table("inet", rules_.table);
+    const std::string second = first.empty() ? "" : nftables_.list_table("bridge", rules_.table);
+    return second.empty() ? "" : first + second;
 }
 
 }  // namespace svc::lxc

@@ -1,5 +1,5 @@
 #pragma once
-// The containers' network on this machine: one bridge, and rules by libnftables.
+// The containers' network on this machine: one bridge, and rules.
 #include <map>
 #include <memory>
 #include <optional>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "libsvc/base/guarded.h"
-#include "libsvc/base/thread_pool.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
+#include "libsvc/runtime/lxc/network/nftables.h"
 #include "libsvc/runtime/lxc/network/peers.h"
 #include "libsvc/runtime/lxc/network/rules.h"
 #include "libsvc/runtime/lxc/network/rules_watch.h"
@@ -57,15 +57,14 @@ class Network {
     std::string forwards_from() const;
 
   private:
-    struct Tables {  // locked while libnftables runs, which is not thread-safe
+    struct Tables {  // locked while nftables changes them
         std::map<std::string, ConnectedContainer> containers;
         std::string forwards_from;
         std::optional<std::string> listing;  // what the kernel tells of the tables; absent: none are wanted
         std::vector<PeerNetwork> peers;
         PeerPlan plan;  // what the rules have of them
     };
-    void run(const std::string& commands);
-    std::string listing() const;
+    std::string listing();
     void replace(Tables& tables);
     std::string public_addresses_of(const Tables& tables) const;
     void change(Tables& tables, const std::string& commands);
@@ -79,8 +78,8 @@ class Network {
     const bool makes_routes_;
     RuleContext rules_;
     Guarded<Tables> tables_;
-    ThreadPool closing_;  // its destructor waits for the contexts
-    RulesWatch watch_;    // last: its thread uses all above
+    Nftables nftables_;
+    RulesWatch watch_;  // last: its thread uses all above
 };
 
 }  // namespace svc::lxc
