@@ -1,5 +1,7 @@
 #include "libsvc/services/nodes/node_reservations.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "libsvc/base/error.h"
@@ -15,6 +17,18 @@ std::vector<std::string> gpu_types(const Node& node, const std::string& configur
     std::vector<std::string> types;
     for (const Gpu& gpu : node.gpus) types.push_back(gpu.type);
     return types;
+}
+
+// Each instance has a port of its node's bridge. The runtime says how many there are where it knows a limit.
+std::uint64_t free_bridge_ports(const Node& node, const NodeLedger& ledger) {
+    const Json* most = node.details.find("bridge_ports");
+    if (most == nullptr || !most->is_integer()) return std::numeric_limits<std::uint64_t>::max();
+    const std::int64_t left = most->as_int() - static_cast<std::int64_t>(ledger.instances());
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(left, 0));
+}
+
+std::uint64_t free_addresses(const Node& node, const NodeLedger& ledger) {
+    return std::min(ledger.free_addresses(), free_bridge_ports(node, ledger));
 }
 
 NodeCapacity capacity_of(const Node& node, const NodeLedger& ledger) {
@@ -34,7 +48,7 @@ NodeCapacity capacity_of(const Node& node, const NodeLedger& ledger) {
     capacity.total.gpu_encoder_slots = node.gpu_encoder_slots;
     capacity.used = ledger.used();
     capacity.instances = ledger.instances();
-    capacity.free_addresses = ledger.free_addresses();
+    capacity.free_addresses = free_addresses(node, ledger);
     capacity.free_ports = ledger.free_ports();
     return capacity;
 }
@@ -182,8 +196,9 @@ NodeTable& NodeReservations::table() {
 void NodeReservations::count(const std::string& node) {
     if (!table_) return;
     const NodeLedger& ledger = ledgers_.at(node);
-    table_->nodes.set_usage(
-        node, {ledger.used(), ledger.instances(), ledger.free_addresses(), ledger.free_ports()});
+    const auto record = parts_.nodes.find(node);
+    const std::uint64_t addresses = record ? free_addresses(*record, ledger) : ledger.free_addresses();
+    table_->nodes.set_usage(node, {ledger.used(), ledger.instances(), addresses, ledger.free_ports()});
 }
 
 // Addresses and ports have error texts of their own: places the instance again without needing them.
@@ -194,7 +209,14 @@ void NodeReservations::throw_shortage(const NoPlacement& refusal, PlacementReque
         return std::holds_alternative<Placement>(place(request, candidates, Strategy::spread));
     };
     for (NodeCapacity& candidate : candidates) candidate.free_addresses = 1;
-    if (fits()) throw Error(ErrorCode::exhausted, "no free address available");
+    const auto has_full_bridge = [&](const NodeCapacity& node) {
+        const auto record = parts_.nodes.find(node.name);
+        return record && free_bridge_ports(*record, ledgers_.at(node.name)) == 0;
+    };
+    if (fits())
+        throw Error(ErrorCode::exhausted, std::ranges::any_of(nodes, has_full_bridge)
+                                              ? "no free port of a bridge available"
+                                              : "no free address available");
     request.ports = 0;
     if (fits()) throw Error(ErrorCode::exhausted, "no free port available");
     throw Error(ErrorCode::exhausted, refusal.reason);

@@ -65,6 +65,19 @@ TEST_CASE_METHOD(NodeFixture, "no port and no address left have texts of their o
     CHECK(message_of([&] { small_service.reserve(instance("b")); }) == "no free address available");
 }
 
+TEST_CASE_METHOD(NodeFixture, "a node whose bridge has no port left takes no instance") {
+    nodes.update("node0", [](Node& node) { node.details = Json::object({{"bridge_ports", 2}}); });
+    const Instance first = reserved("a");
+    reserved("b");
+    const std::string full = "no free port of a bridge available";
+    CHECK(message_of([&] { service.reserve(instance("c")); }) == full);
+    nodes.update("node0", [](Node& node) { node.tags = {"other"}; });
+    CHECK(message_of([&] { service.reserve(instance("c")); }) == full);
+    service.release_all_but_disk(first);
+    CHECK_NOTHROW(reserved("c"));
+    CHECK(message_of([&] { service.reserve(first); }) == full);
+}
+
 TEST_CASE_METHOD(NodeFixture, "a failed reservation of ports gives the address back") {
     CHECK(code_of([&] { reserved("a", {ports(1, 8), ports(20, 28)}); }) == ErrorCode::exhausted);
     CHECK(reserved("b").address == "10.0.0.2");

@@ -41,6 +41,7 @@ namespace {
 constexpr std::size_t most_unmounts = 64;  // each holds a descriptor
 constexpr std::chrono::milliseconds monitor_kill_limit{10'000};
 constexpr std::chrono::milliseconds freeze_limit{10'000};
+constexpr int most_bridge_ports = 1023;  // of a bridge of the kernel: BR_MAX_PORTS without port 0
 
 // Replaces a file by renaming, without syncing: readers see the old or the new content, and after a power
 // failure, when nothing runs, the content does not matter.
@@ -602,6 +603,7 @@ Capacity Host::capacity() const {
     capacity.android_fault = context_.binder.fault;
     std::call_once(details_once_, [&] {
         details_ = machine_details(options_, context_);
+        details_.set("bridge_ports", most_bridge_ports);
         details_.set("disk_quota", quota_.enforced() ? "project" : quota_.reason());
     });
     capacity.details = details_;
