@@ -288,3 +288,11 @@ TEST_CASE("containers start and end in a process that has more than 1024 files o
     runtime.remove("c1");
     CHECK(leftovers(fixture, "c1") == "");
 }
+
+TEST_CASE("the machine has terminals for as many containers as a bridge has ports") {
+    const LxcFixture fixture;
+    const auto setting = [](const std::string& name) {
+        return std::stoul(read_file("/proc/sys/kernel/pty/" + name));
+    };
+    CHECK(setting("max") - setting("reserve") >= 5 * 1023);
+}

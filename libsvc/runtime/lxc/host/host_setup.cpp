@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <fstream>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/failpoint.h"
@@ -102,6 +103,16 @@ void close_containers(const ConfigContext& context) {
         if (::chown(path, 0, context.id_base) != 0 || ::chmod(path, 0710) != 0)
             throw system_error("cannot close a container's folder", errno);
     }
+}
+
+// A container takes five pseudo terminals: its console and tty1 to tty4. The kernel counts those of all
+// containers together, and its default suffices for 614 of them. Like forwarding, the setting is left on.
+void allow_terminals() {
+    constexpr unsigned enough = 16384;
+    const std::filesystem::path file = "/proc/sys/kernel/pty/max";
+    unsigned present = enough;
+    std::ifstream(file) >> present;
+    if (present < enough) std::ofstream(file) << enough << '\n';
 }
 
 std::uint32_t settle_id_base(const LxcOptions& options, const Layout& layout) {
@@ -263,6 +274,7 @@ ConfigContext make_context(const LxcOptions& options) {
     context.id_base = settle_id_base(options, context.layout);
     context.id_count = options.id_count;
     close_containers(context);
+    allow_terminals();
     if (!options.agent.empty()) {
         context.agent = context.layout.agent_program();
         install_agent(options.agent, context.agent);
