@@ -166,6 +166,12 @@ bool equal_constant_time(std::string_view a, std::string_view b) noexcept {
     return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
+std::uint64_t random_number() {
+    std::uint64_t number = 0;
+    random_bytes(sizeof(number)).copy(reinterpret_cast<char*>(&number), sizeof(number));
+    return number;
+}
+
 std::string random_bytes(std::size_t count) {
     std::string bytes(count, '\0');
     for (std::size_t done = 0; done < count;) {

@@ -1,6 +1,7 @@
 #pragma once
 // SHA-256, keyed hashes, hexadecimal and base64, comparison in constant time.
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,5 +38,6 @@ std::string base64url_encode(std::string_view bytes);
 std::string base64url_decode(std::string_view text);
 bool equal_constant_time(std::string_view a, std::string_view b) noexcept;
 std::string random_bytes(std::size_t count);
+std::uint64_t random_number();
 
 }  // namespace svc

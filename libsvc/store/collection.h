@@ -8,14 +8,15 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "libsvc/base/digest.h"
 #include "libsvc/base/error.h"
 #include "libsvc/base/json.h"
+#include "libsvc/store/ordered_records.h"
 #include "libsvc/store/store.h"
 
 namespace svc {
@@ -61,7 +62,13 @@ class Collection {
     // Throws not_found "<noun> not found"; internal where the record is there and cannot be read.
     Ptr get(std::string_view id_or_name) const;
     Ptr find(std::string_view id_or_name) const;  // null when absent; ids first, then names
-    std::vector<Ptr> list() const;                // ordered by id
+    // A record and its revision. The same revision in one collection object is the same record.
+    struct Revised {
+        Ptr record;
+        Revision revision = 0;
+    };
+    Revised get_revised(std::string_view id_or_name) const;  // throws as get()
+    std::vector<Ptr> list() const;                           // ordered by id
     // Part of the list, and the length of the whole list at that moment. Copies only the records of the part.
     struct Window {
         std::vector<Ptr> records;
@@ -70,6 +77,9 @@ class Collection {
     Window window(std::size_t offset, std::size_t limit) const;
     std::size_t size() const;
     std::uint64_t changes() const { return changes_; }  // grows with every change of a record
+    // A random number of this object: revisions and changes() say nothing about those of another one, which
+    // may be of another manager, or of a store that was restored.
+    std::uint64_t origin() const { return origin_; }
     // Ordered by id. These records are in no list, and find() does not find them: whoever removes what no
     // record refers to has to ask here first.
     std::vector<UnreadableRecord> unreadable() const;
@@ -96,19 +106,10 @@ class Collection {
     void stage_overwrite(Batch& batch, const T& record) const;
 
   private:
-    struct Slot {
-        mutable Ptr record;  // one of the same id may take its place
-        mutable Revision revision = 0;
+    using Slot = Revised;
+    struct IdOf {
+        std::string_view operator()(const Slot& slot) const { return Traits::id(*slot.record); }
     };
-    struct ById {
-        using is_transparent = void;
-        bool operator()(const Slot& a, const Slot& b) const {
-            return Traits::id(*a.record) < Traits::id(*b.record);
-        }
-        bool operator()(const Slot& a, std::string_view b) const { return Traits::id(*a.record) < b; }
-        bool operator()(std::string_view a, const Slot& b) const { return a < Traits::id(*b.record); }
-    };
-    using Slots = std::set<Slot, ById>;
     static std::string record_key(std::string_view id);
     static std::string name_key(std::string_view name);
     static void stage_replace(Batch& batch, std::string_view id, const Slot& before, const T& record);
@@ -123,7 +124,7 @@ class Collection {
     std::optional<Slot> slot(std::string_view id) const;
     Slot require_slot(std::string_view id) const;  // throws not_found
     bool name_is_taken(std::string_view id, const std::string& name) const;
-    typename Slots::const_iterator named(std::string_view name) const;
+    const Slot* named(std::string_view name) const;
     void drop_name(const T& record, const std::string& kept);
     Ptr committed(std::string_view id, T&& record) const;
     // `record` is what was there, afterwards. False: what is in memory is newer.
@@ -133,11 +134,12 @@ class Collection {
     Store& store_;
     const Observer observer_;
     mutable std::shared_mutex mutex_;
-    Slots records_;
+    OrderedRecords<Slot, IdOf> records_;
     std::map<std::string, std::string, std::less<>> ids_by_name_;
     // By id. Their names are read from the store when they are asked for.
     mutable std::map<std::string, UnreadableRecord, std::less<>> unreadable_;
     mutable std::atomic<bool> names_to_learn_{false};
+    const std::uint64_t origin_ = random_number();
     std::atomic<std::uint64_t> changes_{0};
     std::unique_ptr<Subscription> watch_;  // last: ends before the maps go
 };

@@ -63,7 +63,7 @@ void Collection<T>::load(const Entry& entry) {
     if (std::string name = Traits::name(*record); !name.empty())
         ids_by_name_.insert_or_assign(std::move(name), Traits::id(*record));
     if (observer_) observer_(nullptr, record.get());
-    records_.insert(records_.end(), Slot{std::move(record), entry.revision});
+    records_.insert(Slot{std::move(record), entry.revision});
 }
 
 // One bad record must not keep the others from being served.
@@ -105,19 +105,26 @@ std::string Collection<T>::name_key(std::string_view name) {
 template <class T>
 typename Collection<T>::Ptr Collection<T>::find(std::string_view id_or_name) const {
     std::shared_lock lock(mutex_);
-    auto found = records_.find(id_or_name);
-    if (found == records_.end()) found = named(id_or_name);
-    return found == records_.end() ? nullptr : found->record;
+    const Slot* const found = named(id_or_name);
+    return found == nullptr ? nullptr : found->record;
 }
 
 template <class T>
-typename Collection<T>::Slots::const_iterator Collection<T>::named(std::string_view name) const {
-    if constexpr (requires { Traits::id_in(name); }) {
-        const auto said = records_.find(Traits::id_in(name));
-        if (said != records_.end()) return said;
+const typename Collection<T>::Slot* Collection<T>::named(std::string_view id_or_name) const {
+    if (const Slot* const found = records_.find(id_or_name)) return found;
+    if constexpr (requires { Traits::id_in(id_or_name); }) {
+        if (const Slot* const said = records_.find(Traits::id_in(id_or_name))) return said;
     }
-    const auto id = ids_by_name_.find(name);
-    return id == ids_by_name_.end() ? records_.end() : records_.find(id->second);
+    const auto id = ids_by_name_.find(id_or_name);
+    return id == ids_by_name_.end() ? nullptr : records_.find(id->second);
+}
+
+template <class T>
+typename Collection<T>::Revised Collection<T>::get_revised(std::string_view id_or_name) const {
+    std::shared_lock lock(mutex_);
+    if (const Slot* const found = named(id_or_name)) return *found;
+    lock.unlock();
+    throw_absent(id_or_name);
 }
 
 template <class T>
@@ -164,7 +171,7 @@ std::vector<typename Collection<T>::Ptr> Collection<T>::list() const {
     std::vector<Ptr> all;
     std::shared_lock lock(mutex_);
     all.reserve(records_.size());
-    for (const Slot& slot : records_) all.push_back(slot.record);
+    records_.visit(0, records_.size(), [&all](const Slot& slot) { all.push_back(slot.record); });
     return all;
 }
 
@@ -176,10 +183,7 @@ typename Collection<T>::Window Collection<T>::window(std::size_t offset, std::si
     limit = std::min(limit, total - offset);
     Window window{{}, total};
     window.records.reserve(limit);
-    // std::set iterators advance one by one, so start from the nearer end.
-    auto next = offset <= total / 2 ? std::next(records_.begin(), static_cast<std::ptrdiff_t>(offset))
-                                    : std::prev(records_.end(), static_cast<std::ptrdiff_t>(total - offset));
-    for (; window.records.size() < limit; ++next) window.records.push_back(next->record);
+    records_.visit(offset, limit, [&window](const Slot& slot) { window.records.push_back(slot.record); });
     return window;
 }
 
@@ -192,8 +196,8 @@ std::size_t Collection<T>::size() const {
 template <class T>
 std::optional<typename Collection<T>::Slot> Collection<T>::slot(std::string_view id) const {
     std::shared_lock lock(mutex_);
-    const auto found = records_.find(id);
-    return found == records_.end() ? std::nullopt : std::optional(*found);
+    const Slot* const found = records_.find(id);
+    return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
 template <class T>
@@ -402,22 +406,22 @@ void Collection<T>::apply(const std::vector<WatchEvent>& events) {
 
 template <class T>
 bool Collection<T>::replace(std::string_view id, Ptr& record, Revision revision) {
-    const auto found = records_.find(id);
+    Slot* const found = records_.find(id);
     const auto broken = unreadable_.find(id);
-    if (found != records_.end() && found->revision > revision) return false;  // loaded newer already
+    if (found != nullptr && found->revision > revision) return false;  // loaded newer already
     if (broken != unreadable_.end() && broken->second.revision >= revision) return false;
     if (broken != unreadable_.end()) unreadable_.erase(broken);
-    if (observer_) observer_(found == records_.end() ? nullptr : found->record.get(), record.get());
+    if (observer_) observer_(found == nullptr ? nullptr : found->record.get(), record.get());
     const std::string name = record ? Traits::name(*record) : std::string();
-    if (found != records_.end()) drop_name(*found->record, name);
+    if (found != nullptr) drop_name(*found->record, name);
     if (!name.empty()) ids_by_name_.insert_or_assign(name, std::string(id));
-    if (found == records_.end()) {
+    if (found == nullptr) {
         if (record) records_.insert(Slot{std::move(record), revision});
         return true;
     }
     if (!record) {
         record = found->record;
-        records_.erase(found);
+        records_.erase(id);
         return true;
     }
     std::swap(found->record, record);

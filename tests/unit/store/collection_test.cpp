@@ -121,6 +121,19 @@ TEST_CASE_METHOD(CollectionFixture, "every change of a record is counted") {
     CHECK(things.changes() > updated);
 }
 
+TEST_CASE_METHOD(CollectionFixture, "a revision is of one content of a record, in one collection object") {
+    things.create(thing("1", "one"));
+    const auto first = things.get_revised("one");
+    CHECK(first.record == things.find("1"));
+    CHECK(things.get_revised("1").revision == first.revision);
+    things.create(thing("2"));
+    CHECK(things.get_revised("1").revision == first.revision);
+    things.update("1", [](Thing& thing) { thing.count = 5; });
+    CHECK(things.get_revised("1").revision != first.revision);
+    CHECK(message_of([&] { things.get_revised("3"); }) == "thing not found");
+    CHECK(Collection<Thing>(store).origin() != things.origin());
+}
+
 TEST_CASE_METHOD(CollectionFixture, "a taken id or name is a conflict and changes nothing") {
     things.create(thing("1", "one"));
     CHECK(message_of([&] { things.create(thing("1", "other")); }) == "thing already exists");
