@@ -15,9 +15,10 @@ AddonRequest addon_request_header(const Request& request) {
 
 Response list_addons(const Services& services, const Request& request) {
     const bool records = wants_records(request);
-    return sync_list(request, services.addons.list(), [&](const Addon& addon) {
-        return records ? services.addons.describe(addon) : Json("/1.0/addons/" + addon.name);
-    });
+    return sync_list(request, services.addons.list(),
+                     [records, &addons = services.addons](const Addon& addon) {
+                         return records ? addons.describe(addon) : Json("/1.0/addons/" + addon.name);
+                     });
 }
 
 std::shared_ptr<BodySink> open_create(const Services& services, const Request& request) {

@@ -25,9 +25,10 @@ Response show_default(const Services& services) {
 Response list_images(const Services& services, const Request& request) {
     if (query_flag(request, "default")) return show_default(services);
     const bool records = wants_records(request);
-    return sync_list(request, services.images.list(), [&](const Image& image) {
-        return records ? services.images.describe(image) : Json(url(image));
-    });
+    return sync_list(request, services.images.list(),
+                     [records, &images = services.images](const Image& image) {
+                         return records ? images.describe(image) : Json(url(image));
+                     });
 }
 
 Response show_image(const Services& services, const Request& request) {

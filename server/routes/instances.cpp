@@ -1,4 +1,5 @@
 #include "libsvc/base/error.h"
+#include "libsvc/base/json_text.h"
 #include "libsvc/base/strings.h"
 #include "server/http/file_source.h"
 #include "server/http/filters.h"
@@ -24,13 +25,17 @@ std::vector<std::shared_ptr<const Instance>> candidates(const Instances& instanc
 }
 
 Response list_instances(const Services& services, const Request& request, PathWord word) {
-    const auto render = [records = wants_records(request), word](const Instance& instance) {
-        return records ? to_json(instance) : Json(url(word, instance.id.str()));
+    const auto render = [records = wants_records(request), word](std::string& text,
+                                                                 const Instance& instance) {
+        if (records)
+            append_json(text, instance);
+        else
+            JsonText(text).value(url(word, instance.id.str()));
     };
     const InstanceFilter filter = instance_filter(request, services.nodes);
-    if (!filter.wanted) return sync_list_of(request, services.instances.records(), render);
-    return sync_list(request, filtered(candidates(services.instances.records(), filter), filter.wanted),
-                     render);
+    const Instances& instances = services.instances.records();
+    if (!filter.wanted) return sync_list_of(request, instances, render);
+    return sync_list(request, filtered(candidates(instances, filter), filter.wanted), render);
 }
 
 Response launch(const Services& services, const Request& request, PathWord word) {
@@ -39,7 +44,9 @@ Response launch(const Services& services, const Request& request, PathWord word)
 }
 
 Response show_instance(const Services& services, const Request& request, PathWord) {
-    return sync(to_json(*services.instances.records().get(request.params.at("id"))));
+    std::string record;
+    append_json(record, *services.instances.records().get(request.params.at("id")));
+    return sync(RawJson{std::move(record)});
 }
 
 Response delete_instance(const Services& services, const Request& request, PathWord word) {

@@ -10,8 +10,8 @@ namespace {
 
 Response list_nodes(const Services& services, const Request& request) {
     const bool records = wants_records(request);
-    return sync_list(request, services.nodes.list(), [&](const Node& node) {
-        return records ? services.nodes.describe(node) : Json("/1.0/nodes/" + node.name);
+    return sync_list(request, services.nodes.list(), [records, &nodes = services.nodes](const Node& node) {
+        return records ? nodes.describe(node) : Json("/1.0/nodes/" + node.name);
     });
 }
 

@@ -40,8 +40,8 @@ Response list_sessions(const Services& services, const Request& request) {
     auto sessions = services.management.sessions().list();
     if (caller.role != Role::admin)
         std::erase_if(sessions, [&](const auto& session) { return !is_own(*session, caller); });
-    return sync_list(request, sessions,
-                     [&](const BrowserSession& session) { return shown_session(session, caller); });
+    return sync_list(request, std::move(sessions),
+                     [caller](const BrowserSession& session) { return shown_session(session, caller); });
 }
 
 // The addresses of the console; where the client has asked is one that it reaches.

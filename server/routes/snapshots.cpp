@@ -20,7 +20,8 @@ const std::string& snapshot_of(const Request& request) {
 Response list_snapshots(const Services& services, const Request& request) {
     const bool records = wants_records(request);
     return sync_list(
-        request, services.management.snapshots().list(instance_of(request)), [&](const Snapshot& snapshot) {
+        request, services.management.snapshots().list(instance_of(request)),
+        [records](const Snapshot& snapshot) {
             if (records) return to_json(snapshot);
             return Json("/1.0/instances/" + snapshot.instance_id() + "/snapshots/" + snapshot.id.str());
         });

@@ -7,6 +7,7 @@ At each size: the cost of a launch and of a deletion (the daemon's CPU time, whi
 that others use, too), lists, single reads, memory, and the time from start to ready.
 """
 import argparse
+import concurrent.futures
 import os
 import random
 import shutil
@@ -28,6 +29,7 @@ WARM_UP = 2000
 KEPT_OPERATIONS = 1000
 LAUNCH = {"image_id": "plain", "instance_type": "a2.3", "memory": 32 << 20, "disk_size": 64 << 20, "cpu": 1}
 GROWTH = 1.25
+CLIENTS = 8
 
 
 class Cluster:
@@ -89,6 +91,23 @@ class Cluster:
             self.daemon.api("GET", "/1.0/containers?recursion=1")
         return (self.cpu_seconds() - cpu) / rounds / size * 1e6, (time.monotonic() - begin) / rounds * 1000
 
+    def most_resident_kib(self, work):
+        """What is resident at most while `work` is done."""
+        process = pathlib.Path(f"/proc/{self.daemon.process.pid}")
+        (process / "clear_refs").write_text("5")  # the peak begins anew
+        work()
+        return int(next(line for line in (process / "status").read_text().splitlines() if line.startswith("VmHWM")).split()[1])
+
+    def list_memory(self):
+        """MiB of resident memory that lists take which several clients ask for at once: at most, and afterwards."""
+        def lists():
+            with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
+                for reply in pool.map(lambda _: self.daemon.api("GET", "/1.0/containers?recursion=1"), range(CLIENTS)):
+                    assert reply.status == 200 and reply.raw.endswith(b"}\n")
+        before = self.resident_kib()
+        most = self.most_resident_kib(lists)
+        return (most - before) / 1024, (self.resident_kib() - before) / 1024
+
     def close(self):
         self.daemon.kill()
         shutil.rmtree(self.daemon.dir)
@@ -140,6 +159,7 @@ def measure(cluster, size):
     one = cluster.ids[size // 2]
     get = lambda path: cluster.daemon.api("GET", path)
     figures["list"] = cluster.list_cost(size)
+    figures["list_memory"] = cluster.list_memory()
     figures["filter"] = median_of(lambda: get(f"/1.0/containers?recursion=1&name=svc-{one}"))
     figures["page"] = median_of(lambda: get(f"/1.0/containers?recursion=1&offset={size // 2}&limit=100"))
     figures["get"] = single_gets(cluster)
@@ -170,6 +190,9 @@ def report_size(figures, base, idle):
         report_growth(figures, base, key, what)
     report(f"list of {size:,}, recursion=1: CPU a record ({listed[1]:.0f} ms in all)", listed[0], least[0], unit="us",
            peer=f"of {base['size']:,}", mark=f"at most {GROWTH} x", met=listed[0] <= GROWTH * least[0])
+    most, left = figures["list_memory"]
+    report(f"lists of {size:,} to {CLIENTS} clients at once: resident memory at most ({left:.1f} MiB afterwards)", most, unit="MiB",
+           mark="40 MiB", met=most <= 40)
     report(f"list of one by name among {size:,}", figures["filter"], unit="ms")
     report(f"list of a page of 100 among {size:,}", figures["page"], unit="ms")
     report(f"GET of one among {size:,}, 99th percentile", figures["get"], base["get"], unit="ms", peer=f"among {base['size']:,}",

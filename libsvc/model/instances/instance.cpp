@@ -5,6 +5,7 @@
 
 #include "libsvc/base/enum_table.h"
 #include "libsvc/base/error.h"
+#include "libsvc/base/json_text.h"
 #include "libsvc/model/values/names.h"
 #include "libsvc/model/values/numbers.h"
 #include "libsvc/model/values/size.h"
@@ -80,35 +81,49 @@ bool overlap(const ServiceEntry& a, const ServiceEntry& b) {
     });
 }
 
-Json config_to_json(const InstanceConfig& config) {
-    Json result = Json::object({{"platform", config.platform},
-                                {"boot_package", config.boot_package},
-                                {"boot_activity", config.boot_activity},
-                                {"metrics_server", config.metrics_server}});
-    if (!config.features.empty()) result.set("features", config.features);
-    if (config.disable_watchdog) result.set("disable_watchdog", true);
-    if (config.devmode) result.set("devmode", true);
-    if (config.delete_protected) result.set("security", Json::object({{"delete_protected", true}}));
-    return result;
+void write_config(JsonText& out, const InstanceConfig& config) {
+    out.open_object()
+        .member("platform", config.platform)
+        .member("boot_package", config.boot_package)
+        .member("boot_activity", config.boot_activity)
+        .member("metrics_server", config.metrics_server);
+    if (!config.features.empty()) out.member("features", config.features);
+    if (config.disable_watchdog) out.member("disable_watchdog", true);
+    if (config.devmode) out.member("devmode", true);
+    if (config.delete_protected)
+        out.key("security").open_object().member("delete_protected", true).close_object();
+    out.close_object();
 }
 
-Json stored_logs_to_json(const std::vector<StoredLog>& logs) {
-    JsonArray names;
-    for (const StoredLog& log : logs) names.emplace_back(log.name);
-    return names.empty() ? Json() : Json(std::move(names));
+void write_texts(JsonText& out, const std::vector<std::string>& texts) {
+    out.open_array();
+    for (const std::string& text : texts) out.value(text);
+    out.close_array();
 }
 
-void add_lifetime(Json& record, const Lifetime& lifetime) {
-    if (lifetime.expires_at != Time{}) record.set("expires_at", to_unix_seconds(lifetime.expires_at));
+void write_lifetime(JsonText& out, const Lifetime& lifetime) {
+    if (lifetime.expires_at != Time{}) out.member("expires_at", to_unix_seconds(lifetime.expires_at));
     if (lifetime.idle_after == Duration::zero()) return;
-    record.set("idle_after", format_duration(lifetime.idle_after));
-    record.set("used_at", to_unix_seconds(lifetime.used_at));
+    out.member("idle_after", format_duration(lifetime.idle_after));
+    out.member("used_at", to_unix_seconds(lifetime.used_at));
 }
 
-Json services_to_json(const std::vector<ServiceEntry>& services) {
-    JsonArray result;
-    for (const ServiceEntry& service : services) result.push_back(service.to_json());
-    return result;
+template <class Value>
+Json parsed(const Value& value) {
+    std::string text;
+    JsonText out(text);
+    value.write(out);
+    return Json::parse(text);
+}
+
+void write_log_names(JsonText& out, const std::vector<StoredLog>& logs) {
+    if (logs.empty()) {
+        out.value(Json());
+        return;
+    }
+    out.open_array();
+    for (const StoredLog& log : logs) out.value(log.name);
+    out.close_array();
 }
 
 }  // namespace
@@ -145,14 +160,17 @@ ServiceEntry ServiceEntry::from_json(const JsonFields& fields) {
     return entry;
 }
 
+void ServiceEntry::write(JsonText& out) const {
+    out.open_object().member("name", name).member("port", port);
+    if (port_end != 0) out.member("port_end", port_end);
+    out.member("node_port", node_port);
+    if (node_port_end != 0) out.member("node_port_end", node_port_end);
+    write_texts(out.key("protocols"), protocols);
+    out.member("expose", expose).close_object();
+}
+
 Json ServiceEntry::to_json() const {
-    Json result = Json::object({{"name", name}, {"port", int{port}}});
-    if (port_end != 0) result.set("port_end", int{port_end});
-    result.set("node_port", int{node_port});
-    if (node_port_end != 0) result.set("node_port_end", int{node_port_end});
-    result.set("protocols", JsonArray(protocols.begin(), protocols.end()));
-    result.set("expose", expose);
-    return result;
+    return parsed(*this);
 }
 
 void check_services(const std::vector<ServiceEntry>& services) {
@@ -163,13 +181,17 @@ void check_services(const std::vector<ServiceEntry>& services) {
                               "overlaps with services[" + std::to_string(j) + "]");
 }
 
+void InstanceResources::write(JsonText& out) const {
+    out.open_object();
+    if (cpus > 0) out.member("cpus", number_json(cpus));
+    if (memory > 0) out.member("memory", format_size(memory));
+    if (disk > 0) out.member("disk-size", format_size(disk));
+    if (gpu_slots > 0) out.member("gpu-slots", gpu_slots);
+    out.close_object();
+}
+
 Json InstanceResources::to_json() const {
-    Json result = Json::object();
-    if (cpus > 0) result.set("cpus", number_json(cpus));
-    if (memory > 0) result.set("memory", format_size(memory));
-    if (disk > 0) result.set("disk-size", format_size(disk));
-    if (gpu_slots > 0) result.set("gpu-slots", gpu_slots);
-    return result;
+    return parsed(*this);
 }
 
 std::optional<InstanceResources> instance_type_resources(std::string_view name) {
@@ -216,33 +238,32 @@ std::string_view instance_id_in(std::string_view name) {
     return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view();
 }
 
-Json to_json(const Instance& instance) {
-    Json result = Json::object({
-        {"id", instance.id.str()},
-        {"name", instance.name()},
-        {"type", to_text(instance.type)},
-        {"status_code", static_cast<int>(instance.status)},
-        {"status", to_text(instance.status)},
-        {"node", *instance.node},
-        {"app_id", *instance.app_id},
-        {"app_version", instance.app_version},
-        {"image_id", *instance.image_id},
-        {"image_version", instance.image_version},
-        {"created_at", to_unix_seconds(instance.created_at)},
-        {"address", instance.address},
-        {"public_address", *instance.public_address},
-        {"services", services_to_json(instance.services)},
-        {"stored_logs", stored_logs_to_json(instance.stored_logs)},
-        {"error_message", *instance.error_message},
-        {"config", config_to_json(instance.config)},
-        {"resources", instance.resources.to_json()},
-        {"architecture", *instance.architecture},
-        {"tags", JsonArray(instance.tags.begin(), instance.tags.end())},
-    });
-    if (!instance.app_name.empty()) result.set("app_name", *instance.app_name);
-    if (is_paused(instance)) result.set("paused", true);
-    add_lifetime(result, instance.lifetime);
-    return result;
+void append_json(std::string& text, const Instance& instance) {
+    JsonText out(text);
+    out.open_object()
+        .member("id", instance.id.str())
+        .member("name", instance.name())
+        .member("type", to_text(instance.type))
+        .member("status_code", static_cast<int>(instance.status))
+        .member("status", to_text(instance.status))
+        .member("node", *instance.node)
+        .member("app_id", *instance.app_id)
+        .member("app_version", instance.app_version)
+        .member("image_id", *instance.image_id)
+        .member("image_version", instance.image_version)
+        .member("created_at", to_unix_seconds(instance.created_at))
+        .member("address", instance.address)
+        .member("public_address", *instance.public_address);
+    out.key("services").open_array();
+    for (const ServiceEntry& service : instance.services) service.write(out);
+    write_log_names(out.close_array().key("stored_logs"), instance.stored_logs);
+    write_config(out.member("error_message", *instance.error_message).key("config"), *instance.config);
+    instance.resources.write(out.key("resources"));
+    write_texts(out.member("architecture", *instance.architecture).key("tags"), *instance.tags);
+    if (!instance.app_name.empty()) out.member("app_name", *instance.app_name);
+    if (is_paused(instance)) out.member("paused", true);
+    write_lifetime(out, instance.lifetime);
+    out.close_object();
 }
 
 }  // namespace svc

@@ -19,6 +19,8 @@
 
 namespace svc {
 
+class JsonText;
+
 struct InstanceTag;
 using InstanceId = Id<InstanceTag>;
 
@@ -52,7 +54,8 @@ struct ServiceEntry {
         return port_end ? static_cast<std::uint16_t>(port_end - port + 1) : std::uint16_t{1};
     }
     static ServiceEntry from_json(const JsonFields& fields);
-    Json to_json() const;
+    void write(JsonText& out) const;
+    Json to_json() const;  // what write() writes
 };
 void check_services(const std::vector<ServiceEntry>& services);  // no overlap of port and protocol
 
@@ -70,7 +73,8 @@ struct InstanceResources {
     std::uint64_t memory = 0;  // bytes
     std::uint64_t disk = 0;    // bytes
     int gpu_slots = 0;
-    Json to_json() const;  // {"cpus":2,"memory":"3GB","disk-size":"3GB","gpu-slots":0}, zeros left out
+    void write(JsonText& out) const;  // {"cpus":2,"memory":"3GB","disk-size":"3GB","gpu-slots":1}, no zeros
+    Json to_json() const;             // what write() writes
 };
 
 // The type of launches and applications that name none.
@@ -181,7 +185,7 @@ bool is_paused(const Instance& instance);
 // The id in a name of the form "svc-<id>"; "": `name` has another form.
 std::string_view instance_id_in(std::string_view name);
 
-Json to_json(const Instance& instance);  // the record of the API
+void append_json(std::string& text, const Instance& instance);  // the record of the API
 Json instance_to_store(const Instance& instance);
 Instance instance_from_store(const Json& stored);
 

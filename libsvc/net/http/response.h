@@ -21,6 +21,10 @@ class BodySource {
     virtual ~BodySource() = default;
     virtual std::string read(std::size_t at_most) = 0;  // "" ends the body; an Error breaks the connection
     virtual std::optional<std::uint64_t> length() const = 0;
+    // False: the body may go on for ever, and HttpServer::disconnect() does not wait for its end.
+    virtual bool ends_by_itself() const { return length().has_value(); }
+    // Bytes of memory that the source holds until it goes: they count as a large reply does.
+    virtual std::size_t held_bytes() const { return 0; }
 };
 
 struct Response;

@@ -129,15 +129,17 @@ ReplySender::Task<bool> ReplySender::send_whole() {
 
 // To a client of HTTP/1.0 the end of the connection is the end of a body without length.
 ReplySender::Task<bool> ReplySender::send_source() {
+    const BodySource& source = *x_.response.source;
+    const LargeReply counted(connection_.share().reply_bytes_of(connection_.slot()), source.held_bytes());
     ReplyFraming framing;
-    framing.length = x_.response.source->length();
+    framing.length = source.length();
     framing.chunked = !framing.length && x_.parser.http_1_1() && !is_bodiless(x_.response.status);
     if (!framing.length && !framing.chunked) x_.keep = false;
     framing.keep = x_.keep;
     const std::string head = reply_head(x_.response, framing);
     if (!co_await connection_.send(head)) co_return false;
     if (x_.request.method == Method::head || is_bodiless(x_.response.status)) co_return true;
-    if (!framing.length) connection_.set_activity(Activity::streaming);
+    if (!source.ends_by_itself()) connection_.set_activity(Activity::streaming);
     const bool whole = co_await send_pieces(framing.chunked, framing.length);
     connection_.set_activity(Activity::answering);
     co_return whole;

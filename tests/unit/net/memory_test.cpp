@@ -32,14 +32,27 @@ struct Holder {
         return "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n" +
                std::string(sent, 'x');
     }
-    std::atomic<int> held = 0;   // requests whose bodies are in memory
+    std::atomic<int> held = 0;  // requests whose bodies are in memory
     Signal release;
     TestServer server;
 };
 
+// Small pieces without end, of what takes a lot of memory.
+struct HoldingSource final : BodySource {
+    std::string read(std::size_t) override { return std::string(1000, 'x'); }
+    std::optional<std::uint64_t> length() const override { return std::nullopt; }
+    std::size_t held_bytes() const override { return 8U << 20; }
+};
+
+Response holding_response() {
+    Response response;
+    response.source = std::make_unique<HoldingSource>();
+    return response;
+}
+
 // A large reply over the Unix socket that its client does not take, and a request there that waits for it.
 struct FullOfReplies {
-    FullOfReplies(Standing of_unix, Standing of_tcp) {
+    FullOfReplies(Standing of_unix, Standing of_tcp, const std::string& path = "/big") {
         server.limits.reply_bytes = 4U << 20;
         server.limits.write_idle_time = 10min;
         server.limits.min_rate = 0;
@@ -47,9 +60,10 @@ struct FullOfReplies {
         server.standing = of_unix;
         server.tcp_standing = of_tcp;
         server.service.add("/big", [](Request&) { return text_response(std::string(8U << 20, 'x')); });
+        server.service.add("/holding", [](Request&) { return holding_response(); });
         server.service.add("/", hello);
         server.start();
-        slow.emplace(server.unix_target()).send(get("/big"));
+        slow.emplace(server.unix_target()).send(get(path));
         waiting.emplace(server.unix_target());
         test::eventually("a request waits", [this] {
             waiting->send(get("/"));
@@ -124,6 +138,12 @@ TEST_CASE("large replies to those who are not trusted keep no trusted request wa
 
 TEST_CASE("requests wait while large replies lie in memory and root's do not") {
     FullOfReplies full(Standing::trusted, Standing::reserved);
+    CHECK(full.answer_over_tcp() == "hello");
+    CHECK(full.answer_when_there_is_room() == "hello");
+}
+
+TEST_CASE("what the source of a reply holds in memory counts as a large reply") {
+    FullOfReplies full(Standing::trusted, Standing::reserved, "/holding");
     CHECK(full.answer_over_tcp() == "hello");
     CHECK(full.answer_when_there_is_room() == "hello");
 }

@@ -26,6 +26,26 @@ struct Held {
     TestServer server;  // last: ends first
 };
 
+// Says "done" when it is released.
+class HeldSource final : public BodySource {
+  public:
+    HeldSource(bool ends, Signal& entered, Signal& release)
+        : ends_(ends), entered_(entered), release_(release) {}
+    std::string read(std::size_t) override {
+        entered_.set();
+        release_.wait();
+        return std::exchange(text_, "");
+    }
+    std::optional<std::uint64_t> length() const override { return std::nullopt; }
+    bool ends_by_itself() const override { return ends_; }
+
+  private:
+    const bool ends_;
+    Signal& entered_;
+    Signal& release_;
+    std::string text_ = "done";
+};
+
 }  // namespace
 
 TEST_CASE("a full pool is answered and not waited for") {
@@ -155,6 +175,26 @@ TEST_CASE("disconnect ends matching connections alone") {
     t.server().disconnect([](const Peer& peer) { return peer.transport == Transport::unix_socket; }, "test");
     CHECK(local.read_to_end().empty());
     CHECK(remote.call(request).status == 200);
+}
+
+TEST_CASE("disconnect lets a reply of pieces end that ends by itself") {
+    for (const bool ends : {true, false}) {
+        Signal entered, release;
+        TestServer t;
+        t.service.add("/", [&](Request&) {
+            Response response;
+            response.source = std::make_unique<HeldSource>(ends, entered, release);
+            return response;
+        });
+        t.start();
+        RawClient client(t.unix_target());
+        client.send(get("/"));
+        REQUIRE(entered.wait());
+        t.server().disconnect([](const Peer&) { return true; }, "test");
+        if (ends) release.set();
+        CHECK(client.read_to_end().ends_with("done\r\n0\r\n\r\n") == ends);
+        release.set();
+    }
 }
 
 TEST_CASE("a deferred response comes when its responder is called") {
