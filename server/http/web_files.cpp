@@ -2,19 +2,11 @@
 
 #include "libsvc/base/digest.h"
 #include "libsvc/base/strings.h"
+#include "server/http/if_none_match.h"
 
 namespace svc::server {
 
 namespace {
-
-bool is_known(const Request& request, std::string_view etag) {
-    for (const std::string& tag : split(request.headers.get("If-None-Match"), ',')) {
-        std::string_view given = trim(tag);
-        if (given.starts_with("W/")) given.remove_prefix(2);
-        if (given == "*" || given == etag) return true;
-    }
-    return false;
-}
 
 // Every browser names it plainly; one that weighs its wishes (";q=0") gets the plain file.
 bool takes(const Request& request, std::string_view coding) {

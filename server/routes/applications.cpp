@@ -18,11 +18,13 @@ const std::string& id_of(const Request& request) {
 
 Response list_applications(const Services& services, const Request& request) {
     const bool records = wants_records(request);
-    return sync_list(request, filtered(services.applications.list(), application_filter(request)),
-                     [records](const Application& application) {
-                         return records ? to_json(application)
-                                        : Json("/1.0/applications/" + application.id.str());
-                     });
+    const auto render = [records](const Application& application) {
+        return records ? to_json(application) : Json("/1.0/applications/" + application.id.str());
+    };
+    const auto wanted = application_filter(request);
+    return unless_known(request, list_tag(services.applications.records().collection()), [&] {
+        return sync_list(request, filtered(services.applications.list(), wanted), render);
+    });
 }
 
 std::shared_ptr<BodySink> open_application_package(const Services& services, const Request& request) {

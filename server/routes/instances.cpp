@@ -1,6 +1,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/json_text.h"
 #include "libsvc/base/strings.h"
+#include "server/http/etag.h"
 #include "server/http/file_source.h"
 #include "server/http/filters.h"
 #include "server/http/listing.h"
@@ -34,8 +35,10 @@ Response list_instances(const Services& services, const Request& request, PathWo
     };
     const InstanceFilter filter = instance_filter(request, services.nodes);
     const Instances& instances = services.instances.records();
-    if (!filter.wanted) return sync_list_of(request, instances, render);
-    return sync_list(request, filtered(candidates(instances, filter), filter.wanted), render);
+    return unless_known(request, list_tag(instances), [&] {
+        if (!filter.wanted) return sync_list_of(request, instances, render);
+        return sync_list(request, filtered(candidates(instances, filter), filter.wanted), render);
+    });
 }
 
 Response launch(const Services& services, const Request& request, PathWord word) {
@@ -44,9 +47,13 @@ Response launch(const Services& services, const Request& request, PathWord word)
 }
 
 Response show_instance(const Services& services, const Request& request, PathWord) {
-    std::string record;
-    append_json(record, *services.instances.records().get(request.params.at("id")));
-    return sync(RawJson{std::move(record)});
+    const Instances& instances = services.instances.records();
+    const auto found = instances.get_revised(request.params.at("id"));
+    return unless_known(request, record_tag(instances, found), [&found] {
+        std::string record;
+        append_json(record, *found.record);
+        return sync(RawJson{std::move(record)});
+    });
 }
 
 Response delete_instance(const Services& services, const Request& request, PathWord word) {

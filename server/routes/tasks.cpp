@@ -1,4 +1,5 @@
 #include "libsvc/model/cluster/task.h"
+#include "server/http/etag.h"
 #include "server/http/listing.h"
 #include "server/http/query.h"
 #include "server/routes/routes.h"
@@ -10,7 +11,9 @@ namespace {
 // Records also without recursion, because a task has no URL of its own.
 Response list_tasks(const Services& services, const Request& request) {
     wants_records(request);
-    return sync_list_of(request, services.instances.records(), task_of);
+    const Instances& instances = services.instances.records();
+    return unless_known(request, list_tag(instances),
+                        [&] { return sync_list_of(request, instances, task_of); });
 }
 
 }  // namespace

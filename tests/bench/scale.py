@@ -138,6 +138,15 @@ def single_gets(cluster, count=5000):
     return sorted(times)[int(count * 0.99)]
 
 
+def known_list(cluster):
+    """Milliseconds of asking for a list that has not changed."""
+    path = "/1.0/containers?recursion=1"
+    tag = cluster.daemon.api("GET", path).headers["ETag"]
+    def ask():
+        assert cluster.daemon.api("GET", path, headers={"If-None-Match": tag}).status == 304
+    return median_of(ask)
+
+
 def read_by_sqlite(cluster):
     """Reading the same rows, without doing anything with them."""
     database = next(cluster.daemon.state.glob("*.db"))
@@ -160,6 +169,7 @@ def measure(cluster, size):
     get = lambda path: cluster.daemon.api("GET", path)
     figures["list"] = cluster.list_cost(size)
     figures["list_memory"] = cluster.list_memory()
+    figures["known"] = known_list(cluster)
     figures["filter"] = median_of(lambda: get(f"/1.0/containers?recursion=1&name=svc-{one}"))
     figures["page"] = median_of(lambda: get(f"/1.0/containers?recursion=1&offset={size // 2}&limit=100"))
     figures["get"] = single_gets(cluster)
@@ -193,6 +203,7 @@ def report_size(figures, base, idle):
     most, left = figures["list_memory"]
     report(f"lists of {size:,} to {CLIENTS} clients at once: resident memory at most ({left:.1f} MiB afterwards)", most, unit="MiB",
            mark="40 MiB", met=most <= 40)
+    report(f"list of {size:,} that the client has already (304)", figures["known"], unit="ms")
     report(f"list of one by name among {size:,}", figures["filter"], unit="ms")
     report(f"list of a page of 100 among {size:,}", figures["page"], unit="ms")
     report(f"GET of one among {size:,}, 99th percentile", figures["get"], base["get"], unit="ms", peer=f"among {base['size']:,}",

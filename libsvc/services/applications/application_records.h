@@ -21,6 +21,7 @@ class ApplicationRecords {
 
     Ptr get(std::string_view id_or_name) const;  // throws not_found
     std::vector<Ptr> list() const { return applications_.list(); }
+    const Applications& collection() const { return applications_; }
     // Throws what refuses every change: not_found; busy while it is deleted; forbidden when it is immutable.
     // To be asked before the body of a request is read.
     Ptr check_update(std::string_view id_or_name) const;

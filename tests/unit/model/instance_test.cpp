@@ -4,16 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "tests/support/instance_record.h"
 #include "tests/unit/model/codec_table.h"
 
 namespace svc {
 namespace {
-
-Json record_of(const Instance& instance) {
-    std::string text;
-    append_json(text, instance);
-    return Json::parse(text);
-}
 
 using test::check_golden;
 using enum InstanceStatus;
@@ -58,12 +53,12 @@ Instance sample_instance() {
 }
 
 TEST_CASE("the record of an instance") {
-    check_golden("unit/model/golden/instance.json", record_of(sample_instance()));
+    check_golden("unit/model/golden/instance.json", test::record_of(sample_instance()));
     Instance fresh;
     fresh.id = InstanceId("c5pvhr3fbn40000000b0");
     fresh.config.change([](InstanceConfig& config) { config.platform = "null"; });
     CHECK(fresh.name() == "svc-c5pvhr3fbn40000000b0");
-    check_golden("unit/model/golden/instance_created.json", record_of(fresh));
+    check_golden("unit/model/golden/instance_created.json", test::record_of(fresh));
 }
 
 TEST_CASE("an instance is stored whole, read back and checked") {
@@ -74,7 +69,7 @@ TEST_CASE("an instance is stored whole, read back and checked") {
                                         {"id", "type", "status", "created_at"},
                                         {}});
     const Instance instance = instance_from_store(instance_to_store(sample_instance()));
-    CHECK(record_of(instance) == record_of(sample_instance()));
+    CHECK(test::record_of(instance) == test::record_of(sample_instance()));
     CHECK(instance.created_at == sample_instance().created_at);
     CHECK(instance.ready == sample_instance().ready);
     CHECK(instance_to_store(instance_from_store(instance_to_store(Instance()))) ==
@@ -84,13 +79,13 @@ TEST_CASE("an instance is stored whole, read back and checked") {
 TEST_CASE("a limited lifetime is shown and stored, in a record that an earlier program does not read") {
     Instance instance = sample_instance();
     CHECK(instance_to_store(instance).at("schema") == Json(3));
-    CHECK(to_json(instance).find("expires_at") == nullptr);
-    CHECK(to_json(instance).find("idle_after") == nullptr);
+    CHECK(test::record_of(instance).find("expires_at") == nullptr);
+    CHECK(test::record_of(instance).find("idle_after") == nullptr);
     instance.lifetime = {from_rfc3339("2024-01-02T05:04:05.25Z"), std::chrono::minutes(90),
                          from_rfc3339("2024-01-02T03:04:05.5Z")};
     CHECK(instance_to_store(instance).at("schema") == Json(6));
     CHECK(instance_from_store(instance_to_store(instance)).lifetime == instance.lifetime);
-    const Json shown = to_json(instance);
+    const Json shown = test::record_of(instance);
     CHECK(shown.at("expires_at") == Json(to_unix_seconds(instance.lifetime.expires_at)));
     CHECK(shown.at("idle_after") == Json("1h30m"));
     CHECK(shown.at("used_at") == Json(to_unix_seconds(instance.lifetime.used_at)));
@@ -139,11 +134,11 @@ TEST_CASE("an instance made from an application is stored whole") {
     CHECK(read.packages == instance.packages);
     CHECK(read.gpus == instance.gpus);
     CHECK(read.end_hooks_due);
-    CHECK(record_of(read).at("app_name").as_string() == "candy");
+    CHECK(test::record_of(read).at("app_name").as_string() == "candy");
 }
 
 TEST_CASE("the record never shows what is the service's own") {
-    CHECK(record_of(sample_instance()).dump().find("secret data") == std::string::npos);
+    CHECK(test::record_of(sample_instance()).dump().find("secret data") == std::string::npos);
 }
 
 TEST_CASE("every instance status has its text, both ways") {

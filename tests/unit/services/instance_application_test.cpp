@@ -4,6 +4,7 @@
 
 #include "libsvc/model/instances/agent_paths.h"
 #include "libsvc/net/socket/host_address.h"
+#include "tests/support/instance_record.h"
 #include "tests/unit/services/launch_fixture.h"
 
 using namespace svc;
@@ -32,9 +33,7 @@ TEST_CASE_METHOD(LaunchFixture, "a launch takes the highest published version th
     const auto instance = records().get(launched(of_application()));
     CHECK(instance->app_version == 0);
     CHECK(instance->app_name == "candy");
-    std::string record;
-    append_json(record, *instance);
-    CHECK(Json::parse(record).at("app_name").as_string() == "candy");
+    CHECK(test::record_of(*instance).at("app_name").as_string() == "candy");
     CHECK(instance->layers == Texts{images().get("base")->versions[0].layer(), "candy-0"});
     CHECK(runtime.last_spec().layers == instance->layers);
     CHECK(instance->image_id == images().get("base")->id.str());

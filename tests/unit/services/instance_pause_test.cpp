@@ -1,5 +1,6 @@
 // Instances stand still and go on: what they show meanwhile, refusals, failures, crashes.
 #include "libsvc/services/exec/exec_service.h"
+#include "tests/support/instance_record.h"
 #include "tests/unit/services/instance_fixture.h"
 
 using namespace svc;
@@ -48,12 +49,12 @@ TEST_CASE_METHOD(PauseFixture, "a paused instance stands still, is running to cl
     CHECK(pause->resources.at("containers").at(0) == "/1.0/containers/" + id);
     CHECK(wait(pause)->status == OperationStatus::success);
     CHECK(frozen(id));
-    CHECK(to_json(*records().get(id)).at("paused") == Json(true));
-    CHECK(to_json(*records().get(id)).at("status") == Json("running"));
+    CHECK(record_of(*records().get(id)).at("paused") == Json(true));
+    CHECK(record_of(*records().get(id)).at("status") == Json("running"));
     CHECK(records().get(id)->address == "10.0.0.2");
     CHECK(wait(wish(id, "running"))->status == OperationStatus::success);
     CHECK_FALSE(frozen(id));
-    CHECK(to_json(*records().get(id)).find("paused") == nullptr);
+    CHECK(record_of(*records().get(id)).find("paused") == nullptr);
     CHECK(told(id) == up_and({"paused", "resumed"}));
 }
 

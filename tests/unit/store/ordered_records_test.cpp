@@ -26,7 +26,7 @@ struct Compared {
         if (!expected.emplace(id, number).second) return;
         records.insert({id, number});
     }
-    void erase(const std::string& id) {
+    void erase(const std::string id) {
         if (expected.erase(id) > 0) records.erase(id);
     }
     std::vector<std::string> part(std::size_t offset, std::size_t limit) const {
