@@ -45,25 +45,33 @@ def by_svcctl(svcd, id, *command):
                    stderr=subprocess.DEVNULL, **QUIET)
 
 
-def runners(svcd, peers):
-    """Name -> what runs `true` once."""
-    id = svcd.start()
+def runners(svcd, id, started):
+    """Name -> what runs `true` once. `started`: what each peer has started."""
     ways = {"svcctl exec": lambda: by_svcctl(svcd, id, "true"), "the API": lambda: execute(svcd, id, "true")}
-    for peer in peers:
-        command, environment = peer.enter(peer.start())
+    for peer, handle in started.items():
+        command, environment = peer.enter(handle)
         ways[peer.entered_by] = lambda command=command, environment=environment: subprocess.run(
             [*command, "true"], env=environment, stdout=subprocess.DEVNULL, **QUIET)
     return ways
 
 
-def bench_true(svcd, peers, options):
-    ways = runners(svcd, peers)
+def take_turns(ways, rounds):
     times = {name: [] for name in ways}
-    for turn in range(options.rounds + 1):
+    for turn in range(rounds + 1):
         for name, way in ways.items():
             taken = timed(way)[1]
             if turn:  # the first one of each finds nothing in the caches
                 times[name].append(taken)
+    return times
+
+
+def bench_true(svcd, peers, options):
+    started = {peer: peer.start() for peer in peers}
+    try:
+        times = take_turns(runners(svcd, svcd.start(), started), options.rounds)
+    finally:
+        for peer, handle in started.items():
+            peer.remove(handle)
     middle = {name: statistics.median(values) for name, values in times.items()}
     for ours in ("svcctl exec", "the API"):
         for peer in list(middle)[2:]:
