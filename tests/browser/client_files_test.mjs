@@ -77,7 +77,7 @@ test('a file of another size than the instance has announced is refused, and tak
     for (const [announced, cancelled] of [[10, 1], [20_000_000, 1]]) {
         await instance.evaluate((size) => { window.instance.announced = size; }, announced);
         assert.match(await client.evaluate(() => window.stream.files.fetch('report').catch((error) => error.message)), /another size/);
-        assert.equal(await instance.evaluate(() => window.instance.cancelled.length), cancelled);
+        await instance.waitForFunction((count) => window.instance.cancelled.length === count, cancelled);
     }
     await instance.evaluate(() => { window.instance.announced = undefined; });
     assert.equal(await client.evaluate(async () => (await window.stream.files.fetch('report')).size), 10_000_000);
