@@ -50,7 +50,9 @@ HelperProcess::HelperProcess(const std::filesystem::path& program, std::vector<s
 }
 
 std::optional<HelperReply> HelperProcess::receive(milliseconds limit) {
-    if (!poll_until(socket_.get(), deadline_after(limit))) return std::nullopt;
+    // A monitor may hold the socket open as well. What is sent is there before the helper ends.
+    if (!poll_until({socket_.get(), child_->pidfd()}, deadline_after(limit))) return std::nullopt;
+    if (!poll_until(socket_.get(), deadline_after(milliseconds(0)))) return std::nullopt;
     HelperReply reply;
     iovec part{&reply.message, sizeof reply.message};
     alignas(cmsghdr) char space[CMSG_SPACE(2 * sizeof(int))];

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
@@ -46,15 +47,20 @@ void reap_child(std::string_view pid) {
 
 }  // namespace
 
-bool poll_until(int fd, steady_clock::time_point deadline) {
+bool poll_until(std::initializer_list<int> fds, steady_clock::time_point deadline) {
+    std::vector<pollfd> entries;
+    for (const int fd : fds) entries.push_back({fd, POLLIN, 0});
     for (;;) {
         const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
-        pollfd entry{fd, POLLIN, 0};
-        const int ready =
-            ::poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000)));
+        const int ready = ::poll(entries.data(), entries.size(),
+                                 static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 3'600'000)));
         if (ready > 0) return true;
         if (ready == 0 && steady_clock::now() >= deadline) return false;
     }
+}
+
+bool poll_until(int fd, steady_clock::time_point deadline) {
+    return poll_until({fd}, deadline);
 }
 
 steady_clock::time_point deadline_after(milliseconds limit) {

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <initializer_list>
 
 #include "libsvc/base/file.h"
 
@@ -10,6 +11,8 @@ namespace svc::lxc {
 
 // True when `fd` is readable or hung up before `deadline`.
 bool poll_until(int fd, std::chrono::steady_clock::time_point deadline);
+// One of them.
+bool poll_until(std::initializer_list<int> fds, std::chrono::steady_clock::time_point deadline);
 std::chrono::steady_clock::time_point deadline_after(std::chrono::milliseconds limit);
 
 // Reaps a process if it is a child of this process that has ended. Monitors become children, as this process
