@@ -95,7 +95,7 @@ bool GuestConnection::send_frame(std::uint16_t stream, std::string_view header) 
 }
 
 bool GuestConnection::receive() {
-    static thread_local std::array<char, turn_bytes> scratch;
+    std::array<char, turn_bytes> scratch;  // not thread_local: each thread of the agent would have one
     const ssize_t count = recv(socket_.get(), scratch.data(), scratch.size(), MSG_DONTWAIT);
     if (count < 0) return errno == EAGAIN || errno == EINTR;
     if (count == 0) return false;
