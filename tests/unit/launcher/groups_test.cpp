@@ -18,10 +18,18 @@ namespace {
 using Kind = Hierarchy::Kind;
 
 // The files that the kernel makes in every group.
-const std::vector<std::string> all_files = {
-    "cgroup.procs",     "tasks",       "cgroup.threads", "cgroup.subtree_control", "cgroup.max.descendants",
-    "cgroup.max.depth", "cpuset.cpus", "cpuset.mems",    "memory.limit_in_bytes",  "memory.max",
-    "pids.max"};
+const std::vector<std::string> all_files = {"cgroup.procs",
+                                            "tasks",
+                                            "cgroup.threads",
+                                            "cgroup.subtree_control",
+                                            "cgroup.max.descendants",
+                                            "cgroup.max.depth",
+                                            "cpuset.cpus",
+                                            "cpuset.mems",
+                                            "memory.limit_in_bytes",
+                                            "memory.max",
+                                            "pids.max",
+                                            "cgroup.controllers"};
 
 class Machine {
   public:
@@ -45,6 +53,7 @@ class Machine {
     Machine& operator=(const Machine&) = delete;
 
     Plan& plan() { return plan_; }
+    void write(const std::string& file, const std::string& text) const { std::ofstream(top_ / file) << text; }
     std::string text(const std::string& file) const {
         std::ostringstream content;
         content << std::ifstream(top_ / file).rdbuf();
@@ -116,13 +125,26 @@ TEST_CASE("groups of both versions: limits in version 1, the guest may divide it
 TEST_CASE("groups of version 2: each level hands its controllers down, the guest's own does not") {
     Machine machine({unified});
     machine.plan().limits = {{"memory", "memory.max", "1048576", true}, {"pids", "pids.max", "100", true}};
+    for (const std::string level : {"unified", "unified/svc-br"}) {
+        machine.write(level + "/cgroup.controllers", "cpu io memory pids\n");
+        machine.write(level + "/cgroup.subtree_control", "cpu pids io\n");
+    }
     const Groups groups(machine.plan());
     CHECK(machine.text("unified/svc-br/c1/memory.max") == "1048576");
     CHECK(machine.text("unified/svc-br/c1/pids.max") == "100");
     for (const std::string level : {"", "/svc-br"})
-        CHECK_THAT(machine.text("unified" + level + "/cgroup.subtree_control"), Catch::StartsWith("+"));
+        CHECK_THAT(machine.text("unified" + level + "/cgroup.subtree_control"), Catch::StartsWith("+memory"));
     CHECK(machine.text("unified/svc-br/c1/cgroup.subtree_control").empty());
     CHECK(machine.mode("unified/svc-br/c1/memory.max") == 0644);
+}
+
+TEST_CASE("groups of version 2: what is handed down already, or not there, is not written again") {
+    Machine machine({unified});
+    machine.write("unified/cgroup.controllers", "cpuset cpu\n");
+    machine.write("unified/cgroup.subtree_control", "cpu cpuset\n");
+    const Groups groups(machine.plan());
+    CHECK(machine.text("unified/cgroup.subtree_control") == "cpu cpuset\n");
+    CHECK(machine.text("unified/svc-br/cgroup.subtree_control").empty());
 }
 
 TEST_CASE("a limit that no hierarchy can set is a failed start") {

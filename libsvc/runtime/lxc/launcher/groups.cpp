@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -29,11 +30,23 @@ void inherit_cpuset(int parent, int group) {
             write_text(group, file, read_text(parent, file));
 }
 
-// Controllers are handed down one by one: a machine may lack some, and the limits tell then.
+// Words in a list of the kernel, which end with a space or a line.
+bool has_word(const std::string& list, std::string_view word) {
+    std::string text = " " + list;
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text.find(" " + std::string(word) + " ") != std::string::npos;
+}
+
+// Controllers are handed down one by one: a machine may lack some, and the limits tell then. Only what is not
+// handed down yet is written: the kernel visits each group beneath for a write that changes nothing, too.
 void enable_controllers(int group) {
-    for (const char* controller : {"+cpu", "+memory", "+pids", "+io", "+cpuset"}) {
+    const std::string there = read_text(group, "cgroup.controllers");
+    const std::string enabled = read_text(group, "cgroup.subtree_control");
+    for (const std::string controller : {"cpu", "memory", "pids", "io", "cpuset"}) {
+        if (!has_word(there, controller) || has_word(enabled, controller)) continue;
         const Descriptor file(::openat(group, "cgroup.subtree_control", O_WRONLY | O_CLOEXEC));
-        if (file && ::write(file.get(), controller, std::char_traits<char>::length(controller)) < 0) continue;
+        const std::string text = "+" + controller;
+        if (file && ::write(file.get(), text.data(), text.size()) < 0) continue;
     }
 }
 
