@@ -91,6 +91,14 @@ void reset_signals() {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// The parent's table was not copied for the child: that takes as long as the parent has many descriptors.
+// What is copied here ends with the highest one that is named.
+bool own_descriptors(const std::vector<Mapping>& mappings) {
+    int highest = 0;
+    for (const Mapping& mapping : mappings) highest = std::max({highest, mapping.ours, mapping.theirs});
+    return ::close_range(static_cast<unsigned>(highest) + 1, UINT_MAX, CLOSE_RANGE_UNSHARE) == 0;
+}
+
 bool move_descriptors(std::vector<Mapping>& mappings) {
     const int first_free = mappings.back().theirs + 1;
     for (Mapping& mapping : mappings) {
@@ -127,7 +135,7 @@ int run_child(void* argument) {
     Plan& plan = *static_cast<Plan*>(argument);
     reset_signals();
     const bool confined = plan.confinement != nullptr;
-    const bool prepared = (!plan.new_session || ::setsid() >= 0) &&
+    const bool prepared = own_descriptors(plan.mappings) && (!plan.new_session || ::setsid() >= 0) &&
                           (plan.directory == nullptr || ::chdir(plan.directory) == 0) &&
                           move_descriptors(plan.mappings) && limit_files(plan.file_limit) &&
                           (!confined || confine(*plan.confinement)) &&
@@ -193,7 +201,7 @@ SpawnedProcess spawn_process(const SpawnOptions& options) {
     plan.file_limit = file_limit_of_children;
     if (!options.directory.empty()) plan.directory = options.directory.c_str();
     if (options.confinement) plan.confinement = &*options.confinement;
-    const int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
+    const int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | SIGCHLD;
     const int apart = options.confinement ? confinement_namespaces : 0;
     const int dumpable = ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
     const Stack stack;

@@ -108,6 +108,20 @@ TEST_CASE("a child inherits nothing it was not given") {
           "4\nnone\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
 }
 
+TEST_CASE("a child of a process with many descriptors has none of them, and closes none of them") {
+    std::vector<svc::FileDescriptor> many;
+    for (int i = 0; i < 200; ++i) many.emplace_back(::open("/dev/null", O_RDONLY));
+    CHECK(shell("ls /proc/self/fd | wc -l").output == "4\n");
+    svc::SpawnOptions options;
+    options.arguments = {"/bin/true"};
+    options.descriptors = {
+        {many.back().get(), many.front().get()}};  // the child's copy takes the place of another
+    CHECK(svc::Child(options).wait().code == 0);
+    options.arguments = {"/nonexistent/program"};
+    CHECK_THROWS(svc::Child(options));
+    for (const svc::FileDescriptor& one : many) CHECK(::fcntl(one.get(), F_GETFD) == 0);
+}
+
 TEST_CASE("descriptors are moved even when they cross") {
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);

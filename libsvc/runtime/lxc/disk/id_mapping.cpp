@@ -40,10 +40,10 @@ class EndedProcess {
   public:
     EndedProcess() {
         alignas(16) std::array<char, stack_bytes> stack;
-        // CLONE_VFORK: the child has ended when this continues. No signal at its end: it is no child that
-        // other code waits for.
+        // CLONE_VFORK: the child has ended when this continues. CLONE_FILES: no descriptor is copied for it.
+        // No signal at its end: it is no child that other code waits for.
         pid_ = SVC_ID_SHIFT_CLONE(end_at_once, stack.data() + stack.size(),
-                                  CLONE_NEWUSER | CLONE_VM | CLONE_VFORK, nullptr);
+                                  CLONE_NEWUSER | CLONE_VM | CLONE_VFORK | CLONE_FILES, nullptr);
         if (pid_ < 0) throw system_error("cannot make a user namespace", errno);
     }
     ~EndedProcess() {
