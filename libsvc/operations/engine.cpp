@@ -161,6 +161,7 @@ OperationPtr Engine::wait(std::string_view id, std::optional<Duration> timeout) 
 
 void Engine::sweep() {
     store_unstored();
+    undo_again();
     take_up_late();
     records_.remove_finished(options_.keep_finished, options_.keep_for);
 }
@@ -172,7 +173,21 @@ void Engine::store_unstored() {
             std::lock_guard order(job->order);
             if (job->phase != JobPhase::ended) continue;
         }
-        if (records_.try_finish(*job->record(), {})) jobs_.remove(job->id);
+        if (!records_.try_finish(*job->record(), {})) jobs_.remove(job->id);
+    }
+}
+
+// The jobs that keep their claims, since the store has refused their undo.
+void Engine::undo_again() {
+    if (shutdown_.begun()) return;
+    for (const JobPtr& job : jobs_.all()) {
+        {
+            std::lock_guard order(job->order);
+            if (job->phase != JobPhase::left) continue;
+            job->phase = JobPhase::queued;
+        }
+        queue_.enter_anyway();
+        runner_.dispatch(job);
     }
 }
 

@@ -90,8 +90,8 @@ class Engine {
                     std::function<void(OperationPtr)> done);
     OperationPtr wait(std::string_view id, std::optional<Duration> timeout);  // blocks
     // Removes finished operations beyond the bounds of the options, but none within 5 s for their number.
-    // Stores ends that the store has refused, and works on operations whose records were stored after start()
-    // had thrown unavailable. A periodic job, after recover().
+    // Stores ends and repeats undos that the store has refused, and works on operations whose records were
+    // stored after start() had thrown unavailable. A periodic job, after recover().
     void sweep();
     // No new work, cancels what may be cancelled, waits for the rest until `grace` has passed. What is still
     // running stays as it is in the store and is recovered at the next start; listeners are called with the
@@ -109,6 +109,7 @@ class Engine {
     JobPtr recover_one(const Operation& record, const char* reason);
     void take_up_late();
     void store_unstored();
+    void undo_again();
 
     EventBus& events_;
     Clock& clock_;

@@ -16,7 +16,8 @@
 
 namespace svc {
 
-// starting: not committed yet. left: unfinished at shutdown, recovered at next start. refused: not committed.
+// starting: not committed yet. left: unfinished, for the next sweep or, at shutdown, the next process.
+// refused: not committed.
 enum class JobPhase { starting, queued, running, ending, ended, left, refused };
 
 // Thread-safe. `order` protects the public members that are neither atomic nor classes that lock themselves.
@@ -34,7 +35,8 @@ class Job : public std::enable_shared_from_this<Job> {
     std::mutex order;
     JobPhase phase = JobPhase::starting;
     std::optional<SteadyTime> last_progress_event;
-    std::optional<Error> interrupted;  // by a restart: the work is undone and ends with this error
+    // By a restart, or by an end that the store has refused: the work is undone and ends with this error.
+    std::optional<Error> interrupted;
     bool resumed = false;
     bool awaited = false;  // by Shutdown
 

@@ -76,13 +76,14 @@ bool OperationRecords::has_ended(const Operation& record) const {
     return stored && is_final(stored->status);
 }
 
-bool OperationRecords::try_finish(const Operation& record, const OperationResult& result) {
+std::optional<ErrorCode> OperationRecords::try_finish(const Operation& record,
+                                                      const OperationResult& result) {
     try {
         finish(record, result);
-        return true;
+        return std::nullopt;
     } catch (const Error& e) {
         log::error("end of an operation could not be stored", {{"kind", record.kind}, {"error", e.what()}});
-        return false;
+        return e.code();
     }
 }
 

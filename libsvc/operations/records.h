@@ -1,6 +1,7 @@
 #pragma once
 // The operations in the store: how they are created, ended and forgotten.
 #include <cstddef>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "libsvc/base/ages.h"
 #include "libsvc/base/clock.h"
+#include "libsvc/base/error.h"
 #include "libsvc/base/guarded.h"
 #include "libsvc/base/json.h"
 #include "libsvc/operations/handler.h"
@@ -43,7 +45,8 @@ class OperationRecords {
     // Commits a final record together with the result of the work. Retries while a record that
     // `result.stage` depends on moves, and a few times while the store is unavailable; throws afterwards.
     void finish(const Operation& record, const OperationResult& result);
-    bool try_finish(const Operation& record, const OperationResult& result);  // false: logged, not stored
+    // The same, but why it cannot be stored is logged and returned; nothing: it is stored.
+    std::optional<ErrorCode> try_finish(const Operation& record, const OperationResult& result);
     // Removes finished records that are as old as `keep_for`, or that are not among the newest `keep`. No
     // record is removed for its number in its first 5 s.
     void remove_finished(std::size_t keep, Duration keep_for);

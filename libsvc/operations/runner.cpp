@@ -57,6 +57,11 @@ bool is_end_of_service(const Job& job, const Error& error) {
            (error.code() == ErrorCode::unavailable && job.resumable());
 }
 
+// The store refuses every change, until it has room or can be reached again.
+bool is_for_now(ErrorCode refusal) {
+    return refusal == ErrorCode::exhausted || refusal == ErrorCode::unavailable;
+}
+
 void run_after(const std::function<void()>& after) {
     try {
         if (after) after();
@@ -108,7 +113,7 @@ bool Runner::begin(const JobPtr& job) {
         job->phase = instead ? JobPhase::ending : JobPhase::running;
         if (!instead) job->work.enter_run();
     }
-    if (instead) conclude(*job, fail(*job, *instead));
+    if (instead) end_failed(*job, *instead);
     return !instead;
 }
 
@@ -124,11 +129,22 @@ void Runner::finish(const JobPtr& job, const LastStep& step) {
     } catch (const Error& e) {
         if (parts_.shutdown.begun() && !job->cancel_requested && is_end_of_service(*job, e))
             return leave(*job);
-        outcome = fail(*job, e);
+        return end_failed(*job, e);
     } catch (const std::exception& e) {
-        outcome = fail(*job, Error(ErrorCode::internal, e.what()));
+        return end_failed(*job, Error(ErrorCode::internal, e.what()));
     }
     conclude(*job, *outcome);
+}
+
+// An end without its undo would leave what nobody undoes any more, so the operation waits for the store.
+void Runner::end_failed(Job& job, const Error& error) {
+    const Outcome outcome = fail(job, error);
+    if (outcome.stored != Stored::later) return conclude(job, outcome);
+    {
+        std::lock_guard order(job.order);
+        job.interrupted = error;
+    }
+    leave(job);
 }
 
 Runner::Outcome Runner::succeed(const Job& job, const LastStep& step) {
@@ -136,20 +152,31 @@ Runner::Outcome Runner::succeed(const Job& job, const LastStep& step) {
     Operation record =
         final_record(*job.record(), OperationStatus::success, parts_.clock.now(), result.metadata);
     parts_.records.finish(record, result);
-    return {std::make_shared<const Operation>(std::move(record)), result.after, true};
+    return {std::make_shared<const Operation>(std::move(record)), result.after};
 }
 
 Runner::Outcome Runner::fail(const Job& job, const Error& error) {
     const bool cancelled = was_cancelled(job, error);
-    const OperationResult undone = undo_work(job, error);
+    OperationResult undone = undo_work(job, error);
     failpoint("engine.undone");
     const auto status = cancelled ? OperationStatus::cancelled : OperationStatus::failure;
     Operation record = final_record(*job.record(), status, parts_.clock.now(), undone.metadata);
     record.err = cancelled ? "Operation cancelled" : clipped(error.what(), max_err_bytes);
     if (!cancelled) log::warning("operation failed", {{"kind", record.kind}, {"error", record.err}});
-    // The operation ends even if the store refuses the changes of the undo, or any change at all.
-    const bool stored = parts_.records.try_finish(record, undone) || parts_.records.try_finish(record, {});
+    const Stored stored = store_failure(record, undone);
     return {std::make_shared<const Operation>(std::move(record)), undone.after, stored};
+}
+
+// A disk may fail a single time. The operation ends also where the store never takes the changes of the undo,
+// or takes nothing although there is nothing to undo.
+Runner::Stored Runner::store_failure(const Operation& record, OperationResult& undone) {
+    auto refused = parts_.records.try_finish(record, undone);
+    if (refused && *refused != ErrorCode::unavailable) refused = parts_.records.try_finish(record, undone);
+    if (!refused) return Stored::yes;
+    if (undone.last.empty() && !undone.stage) return Stored::no;
+    if (is_for_now(*refused)) return Stored::later;
+    undone = {};
+    return parts_.records.try_finish(record, {}) ? Stored::no : Stored::yes;
 }
 
 // Work may see the records of a deletion before that deletion asks it to stop, or when it is too late to ask:
@@ -181,7 +208,7 @@ void Runner::conclude(Job& job, const Outcome& outcome) {
         job.phase = JobPhase::ended;
     }
     const JobPtr alive = job.shared_from_this();
-    if (outcome.stored) parts_.jobs.remove(job.id);
+    if (outcome.stored == Stored::yes) parts_.jobs.remove(job.id);
     job.listeners.tell(job.record(), parts_.timer);
     dispatch_ready(next);
     parts_.shutdown.settled(job);
@@ -192,7 +219,7 @@ void Runner::leave(Job& job) {
         std::lock_guard order(job.order);
         job.phase = JobPhase::left;
     }
-    log::info("operation left to the next start", {{"operation", job.id}});
+    log::info("operation left unfinished", {{"operation", job.id}});
     parts_.shutdown.settled(job);
 }
 

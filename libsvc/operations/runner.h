@@ -38,21 +38,25 @@ class Runner {
     void stop() { pool_.stop(); }                              // returns when no work runs any more
 
   private:
+    // later: the operation does not end, since the store refuses what the undo changes at present.
+    enum class Stored { yes, no, later };
     // The final record of an operation, and what is still to be done.
     struct Outcome {
         OperationPtr record;
         std::function<void()> after;
-        bool stored = true;
+        Stored stored = Stored::yes;
     };
 
     void run(const JobPtr& job);
     bool begin(const JobPtr& job);  // true: the work is to be run now
     void finish(const JobPtr& job, const LastStep& step);
     Outcome succeed(const Job& job, const LastStep& step);
+    void end_failed(Job& job, const Error& error);
     Outcome fail(const Job& job, const Error& error);
+    Stored store_failure(const Operation& record, OperationResult& undone);
     bool was_cancelled(const Job& job, const Error& error) const;
     void conclude(Job& job, const Outcome& outcome);
-    void leave(Job& job);  // unfinished in the store, for the next process
+    void leave(Job& job);  // unfinished in the store, for the next sweep or the next process
 
     RunnerParts parts_;
     ThreadPool pool_;  // last: its threads use all of the above

@@ -149,7 +149,8 @@ def remove(name, force):
 
 def cancelled_launch(c):
     reply = c.launch("fifth", RAW)
-    c.service.api("DELETE", f"/1.0/operations/{reply.metadata['id']}")
+    if reply.status == 202:
+        c.service.api("DELETE", f"/1.0/operations/{reply.metadata['id']}")
     return reply
 
 

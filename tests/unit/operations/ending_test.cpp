@@ -176,6 +176,84 @@ TEST_CASE_METHOD(EndingFixture,
     CHECK(engine->get(id)->status == OperationStatus::failure);
 }
 
+TEST_CASE_METHOD(EndingFixture, "an undo that the store refuses once is stored all the same, with the end") {
+    const auto code = GENERATE(ErrorCode::internal, ErrorCode::exhausted);
+    std::atomic<int> told_after = 0;
+    handle([](auto&) -> OperationResult { throw Error(ErrorCode::exhausted, "no room"); },
+           [&](const Operation&, const Error&) {
+               OperationResult result = putting("undone");
+               result.after = [&] { ++told_after; };
+               return result;
+           });
+    store.fail_commit(2, code);
+    const auto id = start();
+    CHECK(wait(id)->err == "no room");
+    CHECK(sqlite.get("undone")->revision == sqlite.get("operations/" + id)->revision);
+    CHECK(told_after == 1);
+}
+
+TEST_CASE_METHOD(EndingFixture,
+                 "an undo that the store has no room for is made again by a sweep, before the end") {
+    const bool cancelled = GENERATE(false, true);
+    std::atomic<int> undos = 0;
+    handle(
+        [&](OperationContext& context) -> OperationResult {
+            gate.pass(context.stop());
+            if (cancelled) test::throw_cancelled();
+            throw Error(ErrorCode::unsupported, "not here");
+        },
+        [&](const Operation&, const Error& error) {
+            const bool same = error.code() == (cancelled ? ErrorCode::cancelled : ErrorCode::unsupported);
+            if (same) ++undos;
+            return putting("undone");
+        });
+    const auto id = start({.claims = {"x"}, .cancellable = true});
+    gate.await();
+    const std::size_t end = cancelled ? 3 : 2;
+    for (const std::size_t n : {end, end + 1}) store.fail_commit(n, ErrorCode::exhausted);
+    if (cancelled) engine->cancel(id);
+    gate.open();
+    test::eventually("the undo was refused", [&] { return store.commits() == end + 1; });
+    CHECK_FALSE(is_final(engine->get(id)->status));
+    CHECK(engine->claimed("x"));
+    test::eventually("a sweep has made it", [&] {
+        engine->sweep();
+        return is_final(engine->get(id)->status);
+    });
+    CHECK(wait(id)->status == (cancelled ? OperationStatus::cancelled : OperationStatus::failure));
+    CHECK(sqlite.get("undone")->revision == sqlite.get("operations/" + id)->revision);
+    CHECK(undos == 2);
+    CHECK_FALSE(engine->claimed("x"));
+    CHECK(engine->load().queued + engine->load().running == 0);
+}
+
+TEST_CASE_METHOD(EndingFixture, "an undo that the store has no room for is made by the next process") {
+    const auto undo = [](const Operation&, const Error&) { return putting("undone"); };
+    handle([](auto&) -> OperationResult { throw Error(ErrorCode::internal, "broke"); }, undo);
+    for (const std::size_t n : {2, 3}) store.fail_commit(n, ErrorCode::exhausted);
+    const auto id = start();
+    test::eventually("the undo was refused", [&] { return store.commits() == 3; });
+    engine->stop(std::chrono::hours(1));
+    CHECK_FALSE(sqlite.get("undone"));
+    engine = make_engine();
+    handle([](auto&) { return OperationResult{}; }, undo);
+    engine->recover();
+    CHECK(wait(id)->status == OperationStatus::failure);
+    CHECK(sqlite.get("undone"));
+}
+
+TEST_CASE_METHOD(EndingFixture, "an undo that never fits is not told of") {
+    std::atomic<bool> told_after = false;
+    handle([](auto&) -> OperationResult { throw Error(ErrorCode::internal, "broke"); },
+           [&](const Operation&, const Error&) {
+               OperationResult result{.last = Batch().expect("absent", 99)};
+               result.after = [&] { told_after = true; };
+               return result;
+           });
+    CHECK(wait(start())->err == "broke");
+    CHECK_FALSE(told_after);
+}
+
 TEST_CASE_METHOD(EndingFixture, "detached work holds no worker and ends when it is completed") {
     engine = make_engine({.workers = 1});
     Guarded<std::vector<std::shared_ptr<OperationCompletion>>> waiting;
