@@ -13,7 +13,8 @@ namespace svc {
 
 namespace {
 
-constexpr std::size_t end_threads = 10;
+// Threads that wait, for a guest or for hooks: so many guests shut down side by side.
+constexpr std::size_t end_threads = 64;
 constexpr std::size_t max_queued_ends = 100'000;  // no more than there may be instances
 
 std::string reason_in(const InstanceReport& report) {
@@ -29,9 +30,16 @@ EndHooks::EndHooks(Instances& instances, Runtime& runtime, const BootLimit& limi
       limit_(limit),
       pool_("instance-ends", end_threads, max_queued_ends) {}
 
-OperationResult EndHooks::run_around(OperationContext& context, const Instance& instance, End end) {
-    if (!instance.end_hooks_due) return end(context.stop());
+OperationResult EndHooks::run_around(OperationContext& context, const Instance& instance, Duration grace,
+                                     End end) {
+    const bool waits = instance.end_hooks_due || (grace > Duration::zero() && runs(instance.id.str()));
+    if (!waits) return end(context.stop());
     return run_aside(context, pool_, "too many containers are ending", std::move(end));
+}
+
+bool EndHooks::runs(const std::string& id) const {
+    const auto container = runtime_.inspect(id);
+    return container && container->state == ContainerState::running;
 }
 
 void EndHooks::run(const Instance& instance, int exit_code, const std::stop_token& stop) {

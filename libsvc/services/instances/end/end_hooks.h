@@ -1,6 +1,6 @@
 #pragma once
 // What comes after a guest: the end hooks of its packages, and the cleaning of a base container, run by the
-// agent as the only program of its stopped container.
+// agent as the only program of its stopped container; and the threads that wait for them and for the guest.
 #include <functional>
 #include <map>
 #include <optional>
@@ -23,9 +23,10 @@ class EndHooks {
     using End = std::function<OperationResult(const std::stop_token& stop)>;
 
     EndHooks(Instances& instances, Runtime& runtime, const BootLimit& limit);
-    // Runs `end` within its operation: at once, or, where hooks are due, on a thread of the pool, since hooks
-    // may take long, or hang, and must not hold a worker of the engine.
-    OperationResult run_around(OperationContext& context, const Instance& instance, End end);
+    // Runs `end` within its operation: at once, or on a thread of the pool where hooks are due, or where a
+    // guest that runs is given `grace` to shut down (0: it is killed). Both may take long, or hang, and must
+    // not hold a worker of the engine.
+    OperationResult run_around(OperationContext& context, const Instance& instance, Duration grace, End end);
     // Runs the hooks when they are due: at most once per run of the guest, unless the daemon dies meanwhile.
     // Throws how they failed, cancelled when `stop` was requested.
     void run(const Instance& instance, int exit_code, const std::stop_token& stop);
@@ -46,6 +47,7 @@ class EndHooks {
         std::optional<std::string> reported;
     };
     std::optional<Error> failure_of(const Instance& instance, int exit_code, const std::stop_token& stop);
+    bool runs(const std::string& id) const;
     std::optional<std::string> reported(const std::string& id) const;
 
     Instances& instances_;

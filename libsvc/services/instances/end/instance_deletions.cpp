@@ -110,7 +110,7 @@ OperationResult InstanceDeletions::run(OperationContext& context) {
     const auto instance = instances_.find(work.instance);
     if (!instance) return {};  // removed with the launch that this deletion has cancelled
     return hooks_.run_around(
-        context, *instance,
+        context, *instance, work.force ? Duration::zero() : stops_.grace(*instance),
         [this, instance, force = work.force, requestor = context.operation().requestor](
             const std::stop_token& stop) { return remove(instance, force, requestor, stop); });
 }

@@ -29,7 +29,7 @@ OperationResult InstanceFailures::run(OperationContext& context) {
     const auto instance = instances_.find(work.instance);
     if (!instance) return {};
     return hooks_.run_around(
-        context, *instance,
+        context, *instance, Duration::zero(),
         [this, work, requestor = context.operation().requestor](const std::stop_token& stop) {
             return fail({work.instance, work.message, work.exit_code, stop}, requestor);
         });

@@ -51,17 +51,20 @@ OperationResult InstanceStops::run(OperationContext& context) {
             instance->status == InstanceStatus::running || instance->status == InstanceStatus::stopped;
         if (!came_up) return failures_.fail({work.instance, "launch was interrupted"}, requestor);
     }
-    return hooks_.run_around(context, *instance,
+    return hooks_.run_around(context, *instance, grace_when_up(*instance),
                              [this, instance, work, requestor](const std::stop_token& stop_asked) {
                                  return stop(instance, work.exit_code, requestor, stop_asked);
                              });
 }
 
+Duration InstanceStops::grace_when_up(const Instance& instance) const {
+    return may_be_up(instance.status) ? grace(instance) : Duration::zero();
+}
+
 OperationResult InstanceStops::stop(const InstancePtr& instance, int exit_code, const std::string& requestor,
                                     const std::stop_token& stop) {
     const std::string id = instance->id.str();
-    if (runtime_.inspect(id))
-        runtime_.stop(id, may_be_up(instance->status) ? grace(*instance) : Duration::zero());
+    if (runtime_.inspect(id)) runtime_.stop(id, grace_when_up(*instance));
     failpoint("stop.stopped");
     hooks_.run(*instance, exit_code, stop);
     auto ended = changes_.transition(

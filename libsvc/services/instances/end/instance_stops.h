@@ -19,6 +19,7 @@ class InstanceStops {
     Duration grace(const Instance& instance) const;
 
   private:
+    Duration grace_when_up(const Instance& instance) const;
     OperationResult stop(const InstancePtr& instance, int exit_code, const std::string& requestor,
                          const std::stop_token& stop);
 
