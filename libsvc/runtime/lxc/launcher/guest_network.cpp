@@ -16,6 +16,7 @@ namespace svc::lxc {
 namespace {
 
 constexpr int loopback_index = 1;
+constexpr unsigned make_new = NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
 
 in_addr address_of(const std::string& text) {
     in_addr address{};
@@ -40,20 +41,21 @@ ifinfomsg up(int index) {
     return link;
 }
 
-void add_address(Requests& requests, const GuestNetwork& network, unsigned device) {
+NetlinkRequest address_request(const GuestNetwork& network, unsigned device) {
     const in_addr own = address_of(network.address);
     const in_addr everyone{own.s_addr | htonl(network.prefix >= 32 ? 0 : 0xffffffffU >> network.prefix)};
     ifaddrmsg address{};
     address.ifa_family = AF_INET;
     address.ifa_prefixlen = static_cast<unsigned char>(network.prefix);
     address.ifa_index = device;
-    requests.begin(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, address);
-    requests.add(IFA_LOCAL, &own, sizeof own);
-    requests.add(IFA_ADDRESS, &own, sizeof own);
-    requests.add(IFA_BROADCAST, &everyone, sizeof everyone);
+    NetlinkRequest request(RTM_NEWADDR, make_new, address);
+    request.add(IFA_LOCAL, own.s_addr);
+    request.add(IFA_ADDRESS, own.s_addr);
+    request.add(IFA_BROADCAST, everyone.s_addr);
+    return request;
 }
 
-void add_route(Requests& requests, const GuestNetwork& network, unsigned device) {
+NetlinkRequest route_request(const GuestNetwork& network, unsigned device) {
     const in_addr gateway = address_of(network.gateway);
     rtmsg route{};
     route.rtm_family = AF_INET;
@@ -61,9 +63,29 @@ void add_route(Requests& requests, const GuestNetwork& network, unsigned device)
     route.rtm_protocol = RTPROT_BOOT;
     route.rtm_scope = RT_SCOPE_UNIVERSE;
     route.rtm_type = RTN_UNICAST;
-    requests.begin(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, route);
-    requests.add(RTA_GATEWAY, &gateway, sizeof gateway);
-    requests.add(RTA_OIF, device);
+    NetlinkRequest request(RTM_NEWROUTE, make_new, route);
+    request.add(RTA_GATEWAY, gateway.s_addr);
+    request.add(RTA_OIF, device);
+    return request;
+}
+
+NetlinkRequest pair_request(const GuestNetwork& network, unsigned bridge, pid_t process) {
+    const auto hardware = hardware_of(network.hardware_address);
+    NetlinkRequest request(RTM_NEWLINK, make_new, up(0));
+    request.add(IFLA_IFNAME, network.host_device);
+    request.add(IFLA_MTU, network.mtu);
+    request.add(IFLA_MASTER, bridge);
+    const std::size_t info = request.open(IFLA_LINKINFO);
+    request.add(IFLA_INFO_KIND, "veth");
+    const std::size_t data = request.open(IFLA_INFO_DATA);
+    const std::size_t peer = request.open(VETH_INFO_PEER);
+    request.append(ifinfomsg{});
+    request.add(IFLA_IFNAME, network.guest_device);
+    request.add(IFLA_MTU, network.mtu);
+    request.add(IFLA_ADDRESS, hardware.data(), hardware.size());
+    request.add(IFLA_NET_NS_PID, static_cast<std::uint32_t>(process));
+    for (const std::size_t open : {peer, data, info}) request.close(open);
+    return request;
 }
 
 }  // namespace
@@ -71,32 +93,16 @@ void add_route(Requests& requests, const GuestNetwork& network, unsigned device)
 void make_device_pair(const GuestNetwork& network, pid_t process) {
     const unsigned bridge = ::if_nametoindex(network.bridge.c_str());
     if (bridge == 0) fail("no bridge '" + network.bridge + "'");
-    const auto hardware = hardware_of(network.hardware_address);
-    Requests requests;
-    requests.begin(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, up(0));
-    requests.add(IFLA_IFNAME, network.host_device);
-    requests.add(IFLA_MTU, network.mtu);
-    requests.add(IFLA_MASTER, bridge);
-    const std::size_t info = requests.nest(IFLA_LINKINFO);
-    requests.add(IFLA_INFO_KIND, "veth");
-    const std::size_t data = requests.nest(IFLA_INFO_DATA);
-    const std::size_t peer = requests.nest(VETH_INFO_PEER);
-    requests.append(ifinfomsg{});
-    requests.add(IFLA_IFNAME, network.guest_device);
-    requests.add(IFLA_MTU, network.mtu);
-    requests.add(IFLA_ADDRESS, hardware.data(), hardware.size());
-    requests.add(IFLA_NET_NS_PID, static_cast<std::uint32_t>(process));
-    for (const std::size_t open : {peer, data, info}) requests.end(open);
-    requests.send("cannot make the network device '" + network.host_device + "'");
+    send_requests({pair_request(network, bridge, process)},
+                  "cannot make the network device '" + network.host_device + "'");
 }
 
 void remove_device_pair(const GuestNetwork& network) {
     if (::if_nametoindex(network.host_device.c_str()) == 0) return;
-    Requests requests;
-    requests.begin(RTM_DELLINK, 0, ifinfomsg{});
-    requests.add(IFLA_IFNAME, network.host_device);
+    NetlinkRequest request(RTM_DELLINK, NLM_F_ACK, ifinfomsg{});
+    request.add(IFLA_IFNAME, network.host_device);
     try {
-        requests.send("cannot remove the network device '" + network.host_device + "'");
+        send_requests({request}, "cannot remove the network device '" + network.host_device + "'");
     } catch (const LaunchFailure&) {
         if (::if_nametoindex(network.host_device.c_str()) != 0) throw;  // else the kernel was quicker
     }
@@ -105,18 +111,15 @@ void remove_device_pair(const GuestNetwork& network) {
 void set_up_guest_device(const GuestNetwork& network) {
     const unsigned device = ::if_nametoindex(network.guest_device.c_str());
     if (device == 0) fail("no network device '" + network.guest_device + "'");
-    Requests requests;
-    requests.begin(RTM_NEWLINK, 0, up(loopback_index));
-    requests.begin(RTM_NEWLINK, 0, up(static_cast<int>(device)));
-    add_address(requests, network, device);
-    add_route(requests, network, device);
-    requests.send("cannot set up the network of the container");
+    send_requests({{RTM_NEWLINK, NLM_F_ACK, up(loopback_index)},
+                   {RTM_NEWLINK, NLM_F_ACK, up(static_cast<int>(device))},
+                   address_request(network, device),
+                   route_request(network, device)},
+                  "cannot set up the network of the container");
 }
 
 void set_up_loopback() {
-    Requests requests;
-    requests.begin(RTM_NEWLINK, 0, up(loopback_index));
-    requests.send("cannot set up the loopback device");
+    send_requests({{RTM_NEWLINK, NLM_F_ACK, up(loopback_index)}}, "cannot set up the loopback device");
 }
 
 }  // namespace svc::lxc

@@ -1,10 +1,13 @@
 #include "libsvc/runtime/lxc/launcher/requests.h"
 
+#include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <string>
 
 #include "libsvc/runtime/lxc/launcher/descriptor.h"
 
@@ -34,12 +37,15 @@ unsigned take_answers(std::string_view text, std::string_view step) {
 
 }  // namespace
 
-void Requests::send(std::string_view step) const {
+void send_requests(const std::vector<NetlinkRequest>& requests, std::string_view step) {
+    std::string text;
+    std::uint32_t sequence = 0;
+    for (const NetlinkRequest& request : requests) text += request.bytes(++sequence);
     const Descriptor socket(static_cast<int>(
         check(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), "cannot open a socket")));
-    check(::send(socket.get(), text_.data(), text_.size(), 0), step);
+    check(::send(socket.get(), text.data(), text.size(), 0), step);
     std::array<char, 8192> answer{};
-    for (unsigned left = count_; left > 0;) {
+    for (unsigned left = sequence; left > 0;) {
         const auto got =
             static_cast<std::size_t>(check(::recv(socket.get(), answer.data(), answer.size(), 0), step));
         left -= std::min(left, take_answers({answer.data(), got}, step));

@@ -3,7 +3,9 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
@@ -50,22 +52,6 @@ bool take_messages(std::string_view text, NetlinkAnswer& answer) {
 }
 
 }  // namespace
-
-void NetlinkRequest::add(std::uint16_t attribute, std::uint32_t value) {
-    rtattr header{};
-    header.rta_len = RTA_LENGTH(sizeof value);
-    header.rta_type = attribute;
-    bytes_.append(reinterpret_cast<const char*>(&header), sizeof header);
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-    pad();
-}
-
-std::string NetlinkRequest::bytes() const {
-    std::string bytes = bytes_;
-    const auto size = static_cast<std::uint32_t>(bytes.size());
-    std::memcpy(bytes.data() + offsetof(nlmsghdr, nlmsg_len), &size, sizeof size);
-    return bytes;
-}
 
 NetlinkAnswer ask_kernel(const NetlinkRequest& request) {
     const FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));

@@ -1,35 +1,14 @@
 #pragma once
-// One request to the kernel's rtnetlink, and its answers.
-#include <linux/netlink.h>
-
+// What the kernel's rtnetlink answers to a request.
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "libsvc/runtime/lxc/network/netlink_request.h"
+
 namespace svc::lxc {
-
-// Plain value.
-class NetlinkRequest {
-  public:
-    template <class Body>
-    NetlinkRequest(std::uint16_t type, unsigned flags, const Body& body) {
-        nlmsghdr header{};
-        header.nlmsg_type = type;
-        header.nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flags);
-        bytes_.append(reinterpret_cast<const char*>(&header), sizeof header);
-        bytes_.append(reinterpret_cast<const char*>(&body), sizeof body);
-        pad();
-    }
-    void add(std::uint16_t attribute, std::uint32_t value);
-    std::string bytes() const;  // with its length
-
-  private:
-    void pad() { bytes_.resize(NLMSG_ALIGN(bytes_.size()), '\0'); }
-    std::string bytes_;
-};
 
 struct NetlinkAnswer {
     int error = 0;  // an errno; 0: done
