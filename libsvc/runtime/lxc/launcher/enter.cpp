@@ -3,6 +3,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -28,13 +29,21 @@ pid_t fork_sibling() {
     return static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof arguments));
 }
 
+// The root of the container may trace a process in its namespaces that is dumpable, and so read the memory of
+// the host's process of which it is a copy. The programme that is executed here is dumpable again.
+void hide_memory() {
+    check(::prctl(PR_SET_DUMPABLE, 0), "cannot hide the memory of the process that enters");
+}
+
 void lead_the_way(const Plan& plan, int init, int socket, const std::function<void()>& body) {
     Groups::existing(plan).enter_all(::getpid());
+    hide_memory();
     check(::setns(init, all_namespaces), "cannot enter the namespaces of the container");
     const pid_t entered = fork_sibling();
     check(entered, "cannot start a process in the container");
     if (entered != 0) return;
     become_root();
+    hide_memory();  // the change of user has set it to fs.suid_dumpable, which may be 1
     if (!send_credentials(socket)) ::_exit(126);
     body();
     ::_exit(126);
