@@ -23,6 +23,7 @@
 #include "libsvc/runtime/lxc/container/seccomp.h"
 #include "libsvc/runtime/lxc/disk/overlay.h"
 #include "libsvc/runtime/lxc/helper/protocol.h"
+#include "libsvc/runtime/lxc/host/kernel_setting.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
 
 namespace svc::lxc {
@@ -112,7 +113,8 @@ void allow_terminals() {
     const std::filesystem::path file = "/proc/sys/kernel/pty/max";
     unsigned present = enough;
     std::ifstream(file) >> present;
-    if (present < enough) std::ofstream(file) << enough << '\n';
+    if (present < enough)
+        set_kernel_setting("kernel.pty.max", std::to_string(enough), "terminals of more containers");
 }
 
 std::uint32_t settle_id_base(const LxcOptions& options, const Layout& layout) {

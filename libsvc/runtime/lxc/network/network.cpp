@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 #include "libsvc/base/error.h"
@@ -11,6 +10,7 @@
 #include "libsvc/base/file.h"
 #include "libsvc/base/log.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/host/kernel_setting.h"
 #include "libsvc/runtime/lxc/network/links.h"
 
 namespace svc::lxc {
@@ -55,7 +55,7 @@ void check_address(const std::string& address) {
 // Without forwarding, packets from the bridge are dropped. tear_down() leaves it on, as other programs may
 // rely on it.
 void enable_forwarding() {
-    std::ofstream("/proc/sys/net/ipv4/ip_forward") << "1\n";
+    set_kernel_setting("net.ipv4.ip_forward", "1", "networks beyond this machine");
 }
 
 }  // namespace
