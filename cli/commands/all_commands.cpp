@@ -49,6 +49,7 @@ std::vector<Command> listed_commands() {
         application_update_command(),
         application_set_command(),
         application_unset_command(),
+        application_pool_command(),
         application_publish_command(),
         application_revoke_command(),
         application_manifest_command(),

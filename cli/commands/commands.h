@@ -55,13 +55,14 @@ Command image_update_command();
 Command image_delete_command();
 Command image_switch_command();
 Command image_sync_command();
-// application.cpp, application_fields.cpp
+// application.cpp, application_fields.cpp, application_pool.cpp
 Command application_create_command();
 Command application_list_command();
 Command application_show_command();
 Command application_update_command();
 Command application_set_command();
 Command application_unset_command();
+Command application_pool_command();
 Command application_publish_command();
 Command application_revoke_command();
 Command application_manifest_command();

@@ -73,7 +73,7 @@ Json application_value(const Json& record) {
     for (const Json& version : items_of(record, "versions"))
         versions.set(std::to_string(number_of(version, "number")), version_value(version));
     value.set("versions", std::move(versions));
-    copy_members(record, value, {"resources", "node_selector"});
+    copy_members(record, value, {"resources", "node_selector", "pool"});
     return value;
 }
 

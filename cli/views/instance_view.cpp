@@ -55,7 +55,9 @@ void collect(const JsonArray& records, std::string_view key, std::string_view va
 }  // namespace
 
 std::string instance_status(const Json& record) {
-    return is_true(record, "paused") ? "paused" : text_of(record, "status");
+    if (is_true(record, "paused")) return "paused";
+    const std::string status = text_of(record, "status");
+    return is_true(record, "pooled") && status == "running" ? "pooled" : status;
 }
 
 InstanceSurroundings surroundings_of(ApiClient& client, const JsonArray& instances) {

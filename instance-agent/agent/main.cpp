@@ -11,6 +11,7 @@
 #include "instance-agent/agent/agent_sockets.h"
 #include "instance-agent/agent/android/android_guest.h"
 #include "instance-agent/agent/ctl/ctl.h"
+#include "instance-agent/agent/files/take_over.h"
 #include "instance-agent/agent/lifecycle.h"
 #include "instance-agent/agent/logging/log_file.h"
 #include "instance-agent/agent/options.h"
@@ -107,6 +108,7 @@ int main(int argc, char** argv) try {
     if (command == "connect") return agent::run_port_relay({argv + 2, argv + argc});
     if (command == "files") return agent::run_files({argv + 2, argv + argc});
     if (command == "init") return agent::run_image_command({argv + 2, argv + argc});
+    if (command == "take-over") return agent::run_take_over({argv + 2, argv + argc});
     if (command == "relay") return agent::run_command_relay({argv + 2, argv + argc});
     const auto options = agent::parse_options(argc, argv);
     return options ? run(*options) : 0;

@@ -20,6 +20,7 @@ std::vector<PeriodicJob> periodic_jobs(ManagementService& service) {
         {"forget-operations", every(10s), [&service](const std::stop_token&) { service.engine().sweep(); }},
         {"expire-instances", every(5s),
          [&service](const std::stop_token&) { service.instances().reconciler().expire(); }},
+        {"keep-pools", every(1s), [&service](const std::stop_token&) { service.instances().pools().keep(); }},
         {"follow-nodes", every(60s), [&service](const std::stop_token&) { service.nodes().follow(); }},
         {"reconcile", every(60s),
          [&service](const std::stop_token&) { service.instances().reconciler().reconcile(); }},

@@ -129,6 +129,7 @@ struct InstanceWanted {
           name(r, "name"),
           type(wanted_of(r, "type", instance_kinds())),
           base(wanted_flag(r, "base")),
+          pooled(wanted_flag(r, "pooled")),
           status(wanted_of(r, "status", instance_statuses())),
           node(wanted_of(r, "node", names_of(nodes.list()))),
           app_id(r, "app_id"),
@@ -139,7 +140,7 @@ struct InstanceWanted {
           tags(r, "tags") {}
 
     bool given() const {
-        const std::array all{&id,     &name,     &type,        &base,     &status,        &node,
+        const std::array all{&id,     &name,     &type,        &base,     &pooled,        &status, &node,
                              &app_id, &app_name, &app_version, &image_id, &image_version, &tags};
         return std::any_of(all.begin(), all.end(), [](const Wanted* wanted) { return wanted->given(); });
     }
@@ -151,7 +152,8 @@ struct InstanceWanted {
     }
     bool name_is_wanted(const Instance& i) const { return !name.given() || name.any(i.name()); }
     bool kind(const Instance& i) const {
-        return type.any(to_text(i.type)) && base.any(flag_text(i.type == InstanceType::base));
+        return type.any(to_text(i.type)) && base.any(flag_text(i.type == InstanceType::base)) &&
+               pooled.any(flag_text(i.pooled));
     }
     bool source(const Instance& i) const {
         return app_id.any(*i.app_id) && app_name.any(*i.app_name) &&
@@ -159,7 +161,8 @@ struct InstanceWanted {
                image_version.any(std::to_string(i.image_version));
     }
 
-    Wanted id, name, type, base, status, node, app_id, app_name, app_version, image_id, image_version, tags;
+    Wanted id, name, type, base, pooled, status, node, app_id, app_name, app_version, image_id, image_version,
+        tags;
 };
 
 }  // namespace

@@ -77,6 +77,30 @@ void write_applications(std::string& out, const ApplicationList& applications,
     }
 }
 
+// Of each application that has a pool. A miss made an instance of its own.
+void write_pools(std::string& out, const ApplicationList& applications, const InstanceList& instances,
+                 const std::map<std::string, PoolCounts>& counts) {
+    std::unordered_map<std::string_view, std::uint64_t> ready;
+    for (const auto& instance : instances)
+        if (instance->pooled && instance->status == InstanceStatus::running) ++ready[*instance->app_id];
+    const auto write = [&](std::string_view name, std::string_view help, const char* type, auto number) {
+        MetricFamily family(out, name, help, type);
+        for (const auto& application : applications)
+            if (!application->pool.empty())
+                family.add(label("application", application->name), number(application->id.str()));
+    };
+    const auto count = [&](const std::string& id) {
+        const auto found = counts.find(id);
+        return found == counts.end() ? PoolCounts() : found->second;
+    };
+    write("svc_cluster_pool_ready_containers", "instances that wait, booted, for a launch", "gauge",
+          [&](const std::string& id) { return ready[id]; });
+    write("svc_cluster_pool_claims_total", "launches that took an instance of the pool", "counter",
+          [&](const std::string& id) { return count(id).claims; });
+    write("svc_cluster_pool_misses_total", "launches that the pool could not meet", "counter",
+          [&](const std::string& id) { return count(id).misses; });
+}
+
 void write_resources(std::string& out, const NodeList& nodes,
                      std::unordered_map<std::string_view, Used>& used) {
     const auto write = [&](std::string_view name, std::string_view help, auto number) {
@@ -130,6 +154,7 @@ void ClusterMetrics::collect(std::string& out) const {
     }
     write_counts(out, nodes, instances);
     write_applications(out, applications_.list(), instances);
+    write_pools(out, applications_.list(), instances, instances_.pool_pace().counts());
     write_resources(out, nodes, used);
     write_statuses(out, nodes);
 }

@@ -4,7 +4,9 @@
 
 #include "libsvc/base/digest.h"
 #include "tests/api/header.h"
+#include "tests/api/metric_value.h"
 #include "tests/support/application_package.h"
+#include "tests/support/eventually.h"
 #include "tests/support/golden.h"
 #include "tests/support/image_package.h"
 #include "tests/support/normalise.h"
@@ -87,6 +89,36 @@ TEST_CASE_METHOD(ApplicationSetup, "a json patch changes fields and makes a vers
     CHECK(record("candy").at("versions").as_array().at(1).at("manifest_version") == Json("2"));
     CHECK(api.patch("/1.0/applications/candy", Json::object({{"tags", 3}})).status == 400);
     CHECK(api.patch("/1.0/applications/nothing", Json::object()).status == 404);
+}
+
+TEST_CASE_METHOD(ApplicationSetup, "a pool is set, bounded and shown") {
+    api.add_application(application_package("candy"));
+    const auto set = [&](const char* pool) {
+        return api.call(Method::patch, "/1.0/applications/candy", std::string(R"({"pool":)") + pool + "}");
+    };
+    CHECK(record("candy").find("pool") == nullptr);
+    CHECK(set(R"({"min": 2, "max": 1})").error() == "argument pool.max is invalid: must not be below min");
+    CHECK(set(R"({"min": -1})").status == 400);
+    CHECK(set(R"({"min": 11})").error() ==
+          "argument pool.max is invalid: must not be above application.max_pool_size, which is 10");
+    api.succeed(set(R"({"min": 1, "max": 2})"));
+    CHECK(record("candy").at("pool") == Json::parse(R"({"min": 1, "max": 2, "late_data": false})"));
+    CHECK(record("candy").at("versions").as_array().size() == 1);
+    eventually("one waits", [&] {
+        return api.get("/1.0/instances?pooled=true&status=running").metadata().as_array().size() == 1;
+    });
+    const Json waiting = api.get("/1.0/instances?pooled=true").metadata();
+    const ApiReply launch = api.post("/1.0/instances", Json::object({{"app_id", "candy"}}));
+    CHECK(api.succeed(launch).at("resources").at("instances") == waiting);
+    CHECK(api.get("/1.0/instances?pooled=false").metadata() == waiting);
+    CHECK(api.get(waiting.as_array().at(0).as_string()).metadata().find("pooled") == nullptr);
+    const std::string scrape = ApiCaller(daemon.metrics_target()).get("/internal/1.0/metrics").text;
+    CHECK(value(scrape, R"(svc_cluster_pool_claims_total{application="candy"})") == 1);
+    CHECK(value(scrape, R"(svc_cluster_pool_misses_total{application="candy"})") == 0);
+    api.succeed(set("{}"));
+    CHECK(record("candy").find("pool") == nullptr);
+    eventually("none waits",
+               [&] { return api.get("/1.0/instances?pooled=true").metadata() == Json::array(); });
 }
 
 TEST_CASE_METHOD(ApplicationSetup, "a package patch makes a version of an application") {

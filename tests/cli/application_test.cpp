@@ -4,6 +4,7 @@
 #include "cli/views/application_view.h"
 #include "libsvc/base/id.h"
 #include "tests/cli/daemon_fixture.h"
+#include "tests/support/eventually.h"
 #include "tests/support/golden.h"
 
 using namespace svc;
@@ -49,6 +50,22 @@ TEST_CASE_METHOD(Applications, "a created application is listed and shown in eve
                      normalise_text(ask({"addon", "list", "-o", format}) + "\n"));
     }
     CHECK(ask({"app", "list", "-f", "tag=absent", "-o", "json"}) == "[]");
+}
+
+TEST_CASE_METHOD(Applications, "the pool of an application is set and shown") {
+    create("name: candy\n");
+    CHECK(run({"application", "pool", "candy", "--min", "3", "--max", "2"}).status == 2);
+    ask({"application", "pool", "candy", "--max", "1", "--late-data"});
+    CHECK(shown("candy").at("pool") == Json::parse(R"({"min": 0, "max": 1, "late_data": true})"));
+    ask({"app", "pool", "candy", "--min", "1"});
+    const auto waiting = [&] {
+        return Json::parse(ask({"list", "-f", "status=pooled", "-o", "json"})).as_array().size();
+    };
+    eventually("one waits", [&] { return waiting() == 1; });
+    ask({"launch", "candy"});
+    ask({"app", "pool", "candy"});
+    CHECK(shown("candy").find("pool") == nullptr);
+    eventually("none waits", [&] { return waiting() == 0; });
 }
 
 TEST_CASE("a service that tells of addons by their names alone is understood") {

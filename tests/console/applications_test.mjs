@@ -108,6 +108,23 @@ test('fields are edited; a change by somebody else meanwhile is told', async () 
     assert.deepEqual(application('game').tags, ['other']);
 });
 
+test('a pool is set, and what waits in it shows as such until a launch takes it', async () => {
+    const place = await page.evaluate(() => location.hash);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('dialog').getByLabel('Booted instances that wait').fill('1');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('1 booted instance', { exact: true }).waitFor();
+    await go('#/instances');
+    const row = page.getByRole('row').filter({ hasText: 'game' });
+    await row.getByText('pooled').waitFor();
+    const [waiting] = world.json('list', '-f', 'status=pooled');
+    assert.equal(world.ctl('launch', 'game'), waiting.id);
+    await row.getByText('running').waitFor();
+    world.ctl('application', 'pool', 'game');
+    world.ctl('delete', '-y', waiting.id);
+    await go(place);
+});
+
 test('a bootstrap is cancelled; its version says so and is deleted', async () => {
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByRole('dialog').getByLabel('Command that starts it').fill('/bin/true');

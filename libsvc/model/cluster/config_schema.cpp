@@ -109,7 +109,7 @@ constexpr Value source_url_rule = "a URL with http://, https:// or file://";
 constexpr Value interval_rule = "a duration like 5m, at least 1s";
 constexpr Value session_rule = "a duration like 30m, from 1m to 720h";
 
-constexpr std::array<ConfigKey, 41> config_keys{{
+constexpr std::array<ConfigKey, 42> config_keys{{
     {"application.addons", text, "", "a comma-separated list of addon names", are_addon_names, false,
      "addons of every application, before its own"},
     {"application.auto_publish", boolean, "true", "", nullptr, false,
@@ -118,6 +118,8 @@ constexpr std::array<ConfigKey, 41> config_keys{{
      "make a new version when the image or an addon of an application has a newer one"},
     {"application.default_abi", text, "", "one of x86, x86_64, armeabi, armeabi-v7a, arm64-v8a", is_abi,
      false, "ABI of applications that name none; unset: that of the image"},
+    {"application.max_pool_size", number, "10", "a number from 0 to 1000", between<0, 1000>, false,
+     "how many instances of an application may be prepared for launches; 0: none of any application"},
     {"application.max_published_versions", number, "3", "a number from 1 to 1000", between<1, 1000>, false,
      "how many published versions an application keeps; older unused ones are removed"},
     {"console.gateway_url", text, "", web_origin_rule, is_web_origin, false,

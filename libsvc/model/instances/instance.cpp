@@ -262,6 +262,7 @@ void append_json(std::string& text, const Instance& instance) {
     write_texts(out.member("architecture", *instance.architecture).key("tags"), *instance.tags);
     if (!instance.app_name.empty()) out.member("app_name", *instance.app_name);
     if (is_paused(instance)) out.member("paused", true);
+    if (instance.pooled) out.member("pooled", true);
     write_lifetime(out, instance.lifetime);
     out.close_object();
 }

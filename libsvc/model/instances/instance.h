@@ -73,6 +73,7 @@ struct InstanceResources {
     std::uint64_t memory = 0;  // bytes
     std::uint64_t disk = 0;    // bytes
     int gpu_slots = 0;
+    bool operator==(const InstanceResources&) const = default;
     void write(JsonText& out) const;  // {"cpus":2,"memory":"3GB","disk-size":"3GB","gpu-slots":1}, no zeros
     Json to_json() const;             // what write() writes
 };
@@ -167,6 +168,8 @@ struct Instance : GuestDescription {
     bool stop_requested = false;
     // Its guest stands still (Runtime::freeze()). Means nothing while the status is not `running`.
     bool paused = false;
+    // Waits, booted, for a launch of its application (docs/pool.md).
+    bool pooled = false;
     // Other than `unknown`: the container cannot be read (docs/runtime.md), so `status` is `error`. The
     // instance keeps its reservations and gets this status back as soon as the container can be read.
     InstanceStatus status_when_readable = InstanceStatus::unknown;

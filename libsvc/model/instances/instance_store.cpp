@@ -10,10 +10,16 @@ namespace svc {
 namespace {
 
 // Schema 1: one `layer`. Schema 2: `layers`, and the fields of application instances. Schema 3: the digests
-// of stored logs. Schema 6: a limited lifetime, which an earlier program would drop; records without one stay
-// what they are.
+// of stored logs. Schema 6: a limited lifetime, which an earlier program would drop. Schema 7: an
+// instance of a pool, which an earlier program would take for anybody's. Other records stay what they are.
 constexpr int instance_schema = 3;
 constexpr int limited_schema = 6;
+constexpr int pooled_schema = 7;
+
+int schema_of(const Instance& instance) {
+    if (instance.pooled) return pooled_schema;
+    return instance.lifetime.is_limited() ? limited_schema : instance_schema;
+}
 
 bool is_default(const Json& value) {
     if (value.is_bool()) return !value.as_bool();
@@ -242,6 +248,7 @@ void read_internals(const JsonFields& fields, Instance& instance) {
     instance.no_start = flag(fields, "no_start");
     instance.stop_requested = flag(fields, "stop_requested");
     instance.paused = flag(fields, "paused");
+    instance.pooled = flag(fields, "pooled");
     instance.status_when_readable =
         parse_instance_status(text(fields, "status_when_readable")).value_or(InstanceStatus::unknown);
     instance.end_hooks_due = flag(fields, "end_hooks_due");
@@ -294,6 +301,7 @@ Json internals(const Instance& instance) {
         {"no_start", instance.no_start},
         {"stop_requested", instance.stop_requested},
         {"paused", instance.paused},
+        {"pooled", instance.pooled},
         {"status_when_readable", instance.status_when_readable == InstanceStatus::unknown
                                      ? std::string_view()
                                      : to_text(instance.status_when_readable)},
@@ -318,7 +326,7 @@ Json internals(const Instance& instance) {
 
 Json instance_to_store(const Instance& instance) {
     Json record = Json::object({
-        {"schema", instance.lifetime.is_limited() ? limited_schema : instance_schema},
+        {"schema", schema_of(instance)},
         {"id", instance.id.str()},
         {"type", to_text(instance.type)},
         {"status", to_text(instance.status)},

@@ -163,6 +163,7 @@ Json to_json(const Application& application) {
         {"abi", application.abi},
         {"inhibit_auto_updates", application.inhibit_auto_updates},
     });
+    if (!application.pool.empty()) record.set("pool", application.pool.to_json());
     if (!application.node_selector.empty())
         record.set("node_selector", strings_json(application.node_selector));
     return record;
@@ -176,6 +177,7 @@ std::string etag_text(const Application& application) {
                          {"addons", strings_json(application.addons)},
                          {"resources", application.resources.to_json()},
                          {"inhibit_auto_updates", application.inhibit_auto_updates},
+                         {"pool", application.pool.to_json()},
                          {"number", newest == nullptr ? Json() : Json(newest->number)}})
         .dump();
 }

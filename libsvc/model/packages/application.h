@@ -55,6 +55,21 @@ struct ApplicationVersion : ParentImage {
     std::vector<std::string> layers() const;  // lowest first
 };
 
+// How many instances of its newest published version wait, booted, for the launches of an application
+// (docs/pool.md): `min` always, up to `max` while launches come.
+struct PoolSettings {
+    static constexpr int most = 1000;  // of application.max_pool_size as well
+    int min = 0;
+    int max = 0;
+    // The application does not mind that name and user data of a launch reach its guest only after the boot.
+    bool late_data = false;
+    bool empty() const { return max == 0; }
+    bool operator==(const PoolSettings&) const = default;
+    Json to_json() const;  // {"min":2,"max":5,"late_data":false}
+    // Without `max` it is as large as `min`. Throws invalid_argument.
+    static PoolSettings from_json(const JsonFields& fields);
+};
+
 struct Application {
     ApplicationId id;
     std::string name;
@@ -74,6 +89,7 @@ struct Application {
     ResourceOverrides resources;
     std::vector<std::string> node_selector;
     std::string abi;
+    PoolSettings pool;
 
     ApplicationStatus status() const;                     // follows the newest version
     bool published() const;                               // any version is
@@ -96,6 +112,7 @@ struct ApplicationPatch {
     std::optional<std::vector<std::string>> tags, addons, node_selector;
     std::optional<ResourceOverrides> resources;
     std::optional<bool> inhibit_auto_updates;
+    std::optional<PoolSettings> pool;
     // With a version:
     std::optional<std::vector<ServiceEntry>> services;
     std::optional<Watchdog> watchdog;

@@ -5,6 +5,7 @@
 #include "libsvc/model/packages/application.h"
 #include "libsvc/model/packages/manifest_rules.h"
 #include "libsvc/model/values/names.h"
+#include "libsvc/model/values/numbers.h"
 
 namespace svc {
 
@@ -41,6 +42,7 @@ void read_settings(const JsonFields& fields, ApplicationPatch& patch) {
     patch.node_selector = checked_list(fields, "node_selector|node-selector", rules::check_tags);
     if (const Json* const resources = fields.raw("resources"))
         patch.resources = ResourceOverrides::from_json(*resources);
+    if (const auto pool = fields.object("pool")) patch.pool = PoolSettings::from_json(*pool);
     patch.inhibit_auto_updates = fields.boolean("inhibit_auto_updates|inhibit-auto-updates");
 }
 
@@ -70,10 +72,24 @@ void put(const std::optional<T>& from, T& to) {
 
 }  // namespace
 
+Json PoolSettings::to_json() const {
+    return Json::object({{"min", min}, {"max", max}, {"late_data", late_data}});
+}
+
+PoolSettings PoolSettings::from_json(const JsonFields& fields) {
+    PoolSettings size;
+    size.min = bounded(fields, "min", 0, most).value_or(0);
+    size.max = bounded(fields, "max", 0, most).value_or(size.min);
+    size.late_data = fields.boolean("late_data").value_or(false);
+    if (size.max < size.min) throw_invalid(fields.path_of("max"), "must not be below min");
+    return size;
+}
+
 bool ApplicationPatch::empty() const {
     return !image && !instance_type && !tags && !addons && !node_selector && !resources &&
-           !inhibit_auto_updates && !services && !watchdog && !boot_activity && !boot && !manifest_version &&
-           !hook_timeout && !required_permissions && !features && !keep && !video_encoder;
+           !inhibit_auto_updates && !pool && !services && !watchdog && !boot_activity && !boot &&
+           !manifest_version && !hook_timeout && !required_permissions && !features && !keep &&
+           !video_encoder;
 }
 
 ApplicationManifest ApplicationPatch::applied_to(ApplicationManifest manifest) const {

@@ -14,7 +14,9 @@ namespace {
 using rules::strings_json;
 using Strings = std::vector<std::string>;
 
+// Schema 7: a pool, which an earlier program would drop; applications without one stay what they are.
 constexpr int application_schema = 1;
+constexpr int pooled_schema = 7;
 
 constexpr std::array<ImageStatus, 8> version_statuses{
     ImageStatus::error,  ImageStatus::unknown, ImageStatus::initializing, ImageStatus::created,
@@ -139,6 +141,7 @@ void read_settings(const JsonFields& fields, Application& application) {
         application.resources = ResourceOverrides::from_json(*resources);
     application.node_selector = list_at(fields, "node_selector");
     application.abi = text_at(fields, "abi");
+    if (const auto pool = fields.object("pool")) application.pool = PoolSettings::from_json(*pool);
 }
 
 }  // namespace
@@ -148,7 +151,7 @@ Json application_to_store(const Application& application) {
     for (const ApplicationVersion& version : application.versions)
         versions.push_back(version_to_store(version));
     return Json::object({
-        {"schema", application_schema},
+        {"schema", application.pool.empty() ? application_schema : pooled_schema},
         {"id", application.id.str()},
         {"name", application.name},
         {"versions", std::move(versions)},
@@ -166,6 +169,7 @@ Json application_to_store(const Application& application) {
         {"resources", application.resources.to_json()},
         {"node_selector", strings_json(application.node_selector)},
         {"abi", application.abi},
+        {"pool", application.pool.to_json()},
     });
 }
 

@@ -117,6 +117,8 @@ int SimulatedCommand::answer() {
     if (name == "echo") return echo();
     if (name == "cat") return copy_input();
     if (name == "sleep") return sleep();
+    if (name.ends_with("/svc-agent") && spec_.command.size() > 1 && spec_.command[1] == "take-over")
+        return copy_input();
     if (name.ends_with("/svc-agent") && streamer_) return connect();
     unknown_ = true;
     return not_found_code;

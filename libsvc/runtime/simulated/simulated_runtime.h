@@ -37,7 +37,7 @@ struct SimulatedOptions {
         sysfs;  // where GPUs show, of a machine with a name in the folder of that name; "": none
     std::uint64_t changed_bytes = std::uint64_t{1} << 20;  // size of a captured layer
     std::filesystem::path
-        state_dir;  // layers (names alone) and containers known after a restart; "": memory only
+        state_dir;          // layers (names alone) and containers known after a restart; "": memory only
     std::string boot_id{};  // of the machine: no container survives its power; "": the kernel is asked
     // Called when a simulated guest is up, in place of the agent's report (instance id). From a thread of the
     // runtime.
@@ -47,7 +47,8 @@ struct SimulatedOptions {
     SimulatedStreamer streamer;  // that of every guest; empty: none streams
 };
 
-// Thread-safe. exec() knows `echo`, `cat`, `true`, `false` and `sleep`, each on a thread of this process.
+// Thread-safe. exec() knows `echo`, `cat`, `true`, `false`, `sleep` and `svc-agent take-over`, each on a
+// thread of this process.
 class SimulatedRuntime final : public Runtime {
   public:
     SimulatedRuntime(Clock& clock, SimulatedOptions options);

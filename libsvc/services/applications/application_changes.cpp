@@ -148,6 +148,8 @@ ApplicationTarget ApplicationChanges::take_patch(Application& application,
     const VersionFoundations& foundations = parts_.foundations;
     if (patch.image) foundations.choose_image(application, *patch.image);
     if (patch.addons) foundations.check_addons(*patch.addons);
+    if (patch.pool)
+        check_pool(*patch.pool, static_cast<int>(parts_.config.values().number("application.max_pool_size")));
     patch_settings(application, patch);
     if (patch.resources) check_disk(application, foundations.newest(application, false).root_bytes);
     const ApplicationVersion& newest = newest_of(application);

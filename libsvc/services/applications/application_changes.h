@@ -16,6 +16,7 @@
 #include "libsvc/services/applications/version_maker.h"
 #include "libsvc/services/common/layer_hold.h"
 #include "libsvc/services/common/precondition.h"
+#include "libsvc/services/configuration/config_service.h"
 
 namespace svc {
 
@@ -27,6 +28,7 @@ struct ApplicationChangesParts {
     const ApkReader& apks;
     Bootstraps& bootstraps;
     ApplicationRemoval& removal;
+    const ConfigService& config;  // application.max_pool_size
     Content& content;
     Engine& engine;
     Clock& clock;

@@ -100,7 +100,8 @@ bool ApplicationPublication::is_used(const std::string& application, int version
     const auto instances = parts_.instances.records().list();
     return std::ranges::any_of(instances, [&](const auto& instance) {
         return instance->app_id == application && instance->app_version == version &&
-               instance->type != InstanceType::base && instance->status != InstanceStatus::deleted;
+               instance->type != InstanceType::base && !instance->pooled &&
+               instance->status != InstanceStatus::deleted;
     });
 }
 

@@ -17,7 +17,7 @@ ApplicationService::ApplicationService(ApplicationServiceParts parts)
       bootstraps_({parts.applications, parts.instances, parts.config, parts.content, parts.engine, jobs_,
                    parts.clock, parts.ids, parts.bootstrap_limit, parts.bootstraps_at_once}),
       changes_({parts.applications, records_, foundations_, versions_, apks_, bootstraps_, removal_,
-                parts.content, parts.engine, parts.clock, parts.ids}),
+                parts.config, parts.content, parts.engine, parts.clock, parts.ids}),
       updates_({parts.applications, foundations_, versions_, changes_, parts.content, jobs_}),
       exports_(parts.applications, records_, parts.content),
       imports_({parts.applications, publication_, removal_, parts.content, parts.engine, parts.clock,

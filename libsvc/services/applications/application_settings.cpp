@@ -18,6 +18,12 @@ void check_instance_type(const std::string& type) {
     throw_invalid("instance-type", "unknown instance type " + quoted(type));
 }
 
+void check_pool(const PoolSettings& pool, int most) {
+    if (pool.max > most)
+        throw_invalid("pool.max",
+                      "must not be above application.max_pool_size, which is " + std::to_string(most));
+}
+
 void set_settings(Application& application, const ApplicationManifest& manifest) {
     check_instance_type(manifest.instance_type);
     application.instance_type = type_or_default(manifest.instance_type);
@@ -46,6 +52,7 @@ void patch_settings(Application& application, const ApplicationPatch& patch) {
     if (patch.addons) application.addons = *patch.addons;
     if (patch.node_selector) application.node_selector = *patch.node_selector;
     if (patch.resources) application.resources = application.resources.changed_by(*patch.resources);
+    if (patch.pool) application.pool = *patch.pool;
     if (patch.inhibit_auto_updates) application.inhibit_auto_updates = *patch.inhibit_auto_updates;
 }
 

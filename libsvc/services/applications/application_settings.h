@@ -14,6 +14,8 @@ void set_settings(Application& application, const ApplicationManifest& manifest)
 // Applies the settings in which `now` differs from `before`; keeps the others: a PATCH may have changed them.
 void take_settings(Application& application, const ApplicationManifest& before,
                    const ApplicationManifest& now);
+// Throws invalid_argument for one that is larger than `most`.
+void check_pool(const PoolSettings& pool, int most);
 void patch_settings(Application& application, const ApplicationPatch& patch);  // throws invalid_argument
 // The disk size that the application asks for itself must hold the image. Throws invalid_argument.
 void check_disk(const Application& application, std::uint64_t root_bytes);

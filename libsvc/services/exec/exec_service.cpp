@@ -5,6 +5,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/log.h"
 #include "libsvc/services/exec/exec_session.h"
+#include "libsvc/services/instances/instance_work.h"
 
 namespace svc {
 
@@ -69,6 +70,7 @@ Started ExecService::start(std::string_view id, const ExecRequest& request, Path
     if (instance->status != InstanceStatus::started && instance->status != InstanceStatus::running)
         throw Error(ErrorCode::invalid_argument,
                     "exec in a container that is " + std::string(to_text(instance->status)) + " not allowed");
+    check_not_pooled(*instance, "exec in");
     if (is_paused(*instance))
         throw Error(ErrorCode::invalid_argument, "exec in a container that is paused not allowed");
     const std::string noun(to_text(word));

@@ -73,10 +73,25 @@ InstanceService::InstanceService(InstanceServiceParts parts)
                      changes_),
       base_(parts_.instances, parts_.content, parts_.config, parts_.engine, *timer_, new_instances_,
             deletions_),
+      pool_pace_(parts_.clock),
+      pool_room_(parts_.instances, parts_.nodes, pool_pace_,
+                 [this](const std::string& id) { remove_pooled(id, "service"); }),
+      pool_claims_(parts_.instances, parts_.applications, parts_.runtime, parts_.nodes, parts_.engine,
+                   new_instances_, launcher_, changes_, pool_pace_),
+      pool_keeper_({parts_.instances,
+                    {parts_.images, parts_.applications, parts_.addons, parts_.snapshots},
+                    parts_.config,
+                    parts_.nodes,
+                    parts_.engine,
+                    parts_.events,
+                    pool_pace_,
+                    {[this](Instance made) { return launch_like(std::move(made), "service"); },
+                     [this](const std::string& id) { remove_pooled(id, "service"); }}}),
       evacuations_(parts_.instances, parts_.node_records, parts_.nodes, parts_.engine, *timer_,
                    evacuation_calls()),
       uses_(parts_.clock) {
     register_kinds();
+    new_instances_.on_shortage([this](const Instance& instance) { return pool_room_.make_for(instance); });
     parts_.nodes.on_forced_removal([this](const std::string& node) { deletions_.remove_all_on(node); });
 }
 
@@ -142,6 +157,9 @@ void InstanceService::register_kinds() {
         "instance.launch", [this](OperationContext& c) { return launcher_.run_launch(c); },
         [this](const Operation& o, const Error& e) { return launcher_.undo_launch(o, e); });
     handle(
+        "instance.claim", [this](OperationContext& c) { return pool_claims_.run(c); },
+        [this](const Operation& o, const Error& e) { return launcher_.undo_launch(o, e); });
+    handle(
         "instance.start", [this](OperationContext& c) { return launcher_.run_start(c); },
         [this](const Operation& o, const Error& e) { return launcher_.undo_start(o, e); });
     handle(
@@ -179,12 +197,15 @@ Started InstanceService::launch_once(const InstanceCreate& request, bool no_wait
     const LaunchRecords records{parts_.images, parts_.applications, parts_.addons, parts_.snapshots};
     const ConfigValues config = parts_.config.values();
     const LaunchSource chosen = find_launch_source(request, records, config);
+    if (!request.node.empty()) parts_.nodes.check_wanted(request.node);
+    Instance wanted = chosen.instance;
+    wanted.lifetime = request.lifetime.applied_to({}, parts_.clock.now());
+    if (auto claimed = pool_claims_.claim(std::move(wanted), word, requestor)) return *claimed;
     parts_.content.hold_layers(chosen.instance.layers);
     Rollback undo;
     undo.add("holding layers", [&] { parts_.content.drop_layers(chosen.instance.layers); });
     // The layers are held now: a source that is still there cannot lose them any more.
     Instance instance = find_launch_source(pinned(request, chosen), records, config).instance;
-    if (!instance.wanted_node.empty()) parts_.nodes.check_wanted(*instance.wanted_node);
     new_instances_.give_identity(instance);
     instance.lifetime = request.lifetime.applied_to({}, instance.created_at);
     auto spec = instance_operation("instance.launch", "Creating container",
@@ -199,21 +220,31 @@ Started InstanceService::launch_once(const InstanceCreate& request, bool no_wait
 
 EvacuationCalls InstanceService::evacuation_calls() {
     constexpr PathWord word = PathWord::containers;
-    return {[this](const Instance& instance, const std::string& requestor) {
-                return set_desired_status(instance.id.str(), "stopped", false, word, requestor);
-            },
-            [this](const std::string& id, bool force, bool nameless, const std::string& requestor) {
-                std::function<void(Instance&)> change;
-                if (nameless) change = [](Instance& instance) { instance.own_name = {}; };
-                return deletions_.start({.instance = id, .force = force}, word, requestor, true, change);
-            },
-            [this] { return parts_.ids.object_id(); },
-            [this](const Instance& instance, const std::string& successor, const std::string& requestor) {
-                return retry_on_conflict([&] { return launch_elsewhere(instance, successor, requestor); });
-            },
-            [this](const std::string& successor, const std::string& name) {
-                parts_.instances.update(successor, [&](Instance& instance) { instance.own_name = name; });
-            }};
+    return {
+        [this](const Instance& instance, const std::string& requestor) {
+            return set_desired_status(instance.id.str(), "stopped", false, word, requestor);
+        },
+        [this](const std::string& id, bool force, bool nameless, const std::string& requestor) {
+            std::function<void(Instance&)> change;
+            if (nameless) change = [](Instance& instance) { instance.own_name = {}; };
+            return deletions_.start({.instance = id, .force = force}, word, requestor, true, change);
+        },
+        [this](const std::string& id, const std::string& requestor) { return remove_pooled(id, requestor); },
+        [this] { return parts_.ids.object_id(); },
+        [this](const Instance& instance, const std::string& successor, const std::string& requestor) {
+            return retry_on_conflict([&] { return launch_elsewhere(instance, successor, requestor); });
+        },
+        [this](const std::string& successor, const std::string& name) {
+            parts_.instances.update(successor, [&](Instance& instance) { instance.own_name = name; });
+        }};
+}
+
+// Its guest was never anybody's: it needs no end. Busy: a launch has claimed it.
+Started InstanceService::remove_pooled(const std::string& id, const std::string& requestor) {
+    return deletions_.start({.instance = id, .force = true}, PathWord::containers, requestor, true,
+                            [](const Instance& instance) {
+                                if (!instance.pooled) throw Error(ErrorCode::busy, "container was claimed");
+                            });
 }
 
 // The new one gets the name of the old one when that goes.
@@ -223,6 +254,10 @@ Started InstanceService::launch_elsewhere(const Instance& instance, const std::s
         throw Error(ErrorCode::forbidden, "launching a protected container elsewhere not allowed");
     Instance made = successor_of(instance);
     made.id = InstanceId(successor);
+    return launch_like(std::move(made), requestor);
+}
+
+Started InstanceService::launch_like(Instance made, const std::string& requestor) {
     parts_.content.hold_layers(made.layers);
     Rollback undo;
     undo.add("holding layers", [&] { parts_.content.drop_layers(made.layers); });
@@ -285,6 +320,7 @@ Started InstanceService::protect(std::string_view id, bool wanted, PathWord word
     const auto change = [wanted](Instance& changed) {
         if (changed.type == InstanceType::base)
             throw Error(ErrorCode::invalid_argument, "protecting a base container not allowed");
+        check_not_pooled(changed, "protecting");
         changed.config.change([wanted](InstanceConfig& config) { config.delete_protected = wanted; });
     };
     return change_at_once("instance.protect", id, change, word, requestor);
@@ -295,6 +331,7 @@ Started InstanceService::extend(std::string_view id, const LifetimeWish& wish, P
     const auto change = [&wish, now = parts_.clock.now()](Instance& changed) {
         if (changed.type == InstanceType::base)
             throw Error(ErrorCode::invalid_argument, "a time to live of a base container not allowed");
+        check_not_pooled(changed, "extending");
         changed.lifetime = wish.applied_to(changed.lifetime, now);
     };
     Started started = change_at_once("instance.extend", id, change, word, requestor);
@@ -330,6 +367,7 @@ Started InstanceService::set_desired_status(std::string_view id, std::string_vie
         if (instance->type == InstanceType::base)
             throw Error(ErrorCode::invalid_argument,
                         "starting, pausing or stopping a base container not allowed");
+        check_not_pooled(*instance, "starting, pausing or stopping");
         uses_.note(instance->id.str());
         if (status == "paused") return pause(*instance, word, requestor);
         if (status == "restarted") return restart(*instance, word, requestor);

@@ -19,6 +19,9 @@
 #include "libsvc/services/instances/instance_pauses.h"
 #include "libsvc/services/instances/instance_restarts.h"
 #include "libsvc/services/instances/launch/instance_launcher.h"
+#include "libsvc/services/instances/pool/pool_claims.h"
+#include "libsvc/services/instances/pool/pool_keeper.h"
+#include "libsvc/services/instances/pool/pool_room.h"
 #include "libsvc/services/instances/repair/instance_reconciler.h"
 #include "libsvc/services/instances/repair/unpublished_events.h"
 #include "libsvc/services/instances/reports/instance_reports.h"
@@ -61,8 +64,8 @@ struct InstanceServiceParts {
 
 // Thread-safe. Registers "instance.launch", "instance.start", "instance.stop", "instance.pause",
 // "instance.resume", "instance.restart", "instance.protect", "instance.extend", "instance.delete",
-// "instance.fail", "instance.recheck" with the engine. Until recover() it only reads. Stop the engine before
-// destroying this.
+// "instance.fail", "instance.recheck", "instance.claim" with the engine. Until recover() it only reads. Stop
+// the engine before destroying this.
 class InstanceService {
   public:
     explicit InstanceService(InstanceServiceParts parts);
@@ -119,6 +122,8 @@ class InstanceService {
     BaseInstances& base() { return base_; }
     InstanceReports& reports() { return reports_; }
     InstanceReconciler& reconciler() { return reconciler_; }
+    PoolKeeper& pools() { return pool_keeper_; }
+    const PoolPace& pool_pace() const { return pool_pace_; }
 
   private:
     void register_kinds();
@@ -136,6 +141,8 @@ class InstanceService {
     [[noreturn]] void throw_unreadable(const std::string& id);
     Started launch_elsewhere(const Instance& instance, const std::string& successor,
                              const std::string& requestor);
+    Started launch_like(Instance made, const std::string& requestor);
+    Started remove_pooled(const std::string& id, const std::string& requestor);
     EvacuationCalls evacuation_calls();
     // `operation`, here and below: the id of the new operation, which is a part of a restart; "": any.
     Started start(const Instance& instance, bool no_wait, PathWord word, const std::string& requestor,
@@ -168,6 +175,10 @@ class InstanceService {
     InstanceReconciler reconciler_;
     NewInstances new_instances_;
     BaseInstances base_;
+    PoolPace pool_pace_;
+    PoolRoom pool_room_;
+    PoolClaims pool_claims_;
+    PoolKeeper pool_keeper_;
     NodeEvacuations evacuations_;
     InstanceUses uses_;
     std::unique_ptr<InstanceExpiry> expiry_;  // null: it was not started

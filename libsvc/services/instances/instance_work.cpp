@@ -65,6 +65,11 @@ bool may_be_up(InstanceStatus status) {
     return status == InstanceStatus::started || status == InstanceStatus::running;
 }
 
+void check_not_pooled(const Instance& instance, const std::string& what) {
+    if (instance.pooled)
+        throw Error(ErrorCode::invalid_argument, what + " a container that is pooled not allowed");
+}
+
 void throw_being_deleted() {
     throw Error(ErrorCode::busy, "deletion already in progress");
 }

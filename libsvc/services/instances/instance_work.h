@@ -39,6 +39,9 @@ bool start_repair(Engine& engine, std::string kind, const InstanceWork& work, bo
 // The guest runs, or may run.
 bool may_be_up(InstanceStatus status);
 
+// Throws invalid_argument: until a launch has claimed it, nobody uses an instance of a pool.
+void check_not_pooled(const Instance& instance, const std::string& what);
+
 [[noreturn]] void throw_being_deleted();  // busy: the second deletion of an instance
 
 }  // namespace svc

@@ -70,6 +70,18 @@ bool holds_nothing(const Instance& instance) {
     return instance.type == InstanceType::base && instance.status == InstanceStatus::error;
 }
 
+// Ports of a range need not lie side by side: then the reservation says so.
+void leave_out(NodeCapacity& capacity, const Instance& gone) {
+    const Amounts amounts = amounts_of(gone);
+    capacity.used.cpus -= amounts.cpus;
+    capacity.used.memory -= amounts.memory;
+    capacity.used.disk -= amounts.disk;
+    capacity.used.gpu_slots -= amounts.gpu_slots;
+    capacity.used.gpu_encoder_slots -= gone.gpu_encoder_slots;
+    ++capacity.free_addresses;
+    capacity.free_ports += ports_needed(gone.services);
+}
+
 }  // namespace
 
 void NodeReservations::make_ledgers(const std::vector<std::shared_ptr<const Node>>& nodes) {
@@ -127,6 +139,18 @@ Reservation NodeReservations::reserve(const Instance& instance) {
             std::move(taken.services),
             taken.gpu_encoder_slots,
             std::move(taken.gpus)};
+}
+
+bool NodeReservations::would_fit(const Instance& instance, const std::string& node,
+                                 const std::vector<std::shared_ptr<const Instance>>& gone) const {
+    const auto record = parts_.nodes.find(node);
+    std::lock_guard lock(mutex_);
+    const auto ledger = ledgers_.find(node);
+    if (!record || ledger == ledgers_.end()) return false;
+    NodeCapacity capacity = capacity_of(*record, ledger->second);
+    capacity.gpu_types = gpu_types(*record, parts_.config.text("gpu.type"));
+    for (const auto& each : gone) leave_out(capacity, *each);
+    return shortage(request_for(instance), capacity).empty();
 }
 
 void NodeReservations::release(const Instance& instance, bool keep_disk) {

@@ -44,6 +44,9 @@ class NodeReservations {
     // Throws exhausted with the reason of the scheduler, "no free port available", "no free address
     // available".
     Reservation reserve(const Instance& instance);
+    // Whether there were room for it on the node without `gone`, which run there.
+    bool would_fit(const Instance& instance, const std::string& node,
+                   const std::vector<std::shared_ptr<const Instance>>& gone) const;
     // `keep_disk`: the instance is stopped or failed, its files stay on the node. Repeatable.
     void release(const Instance& instance, bool keep_disk);
     // Whether the node that the instance's record names has reserved something for it.

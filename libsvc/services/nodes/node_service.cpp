@@ -106,6 +106,11 @@ bool NodeService::is_online(std::string_view name) const {
     return node && node->status == NodeStatus::online;
 }
 
+bool NodeService::takes_instances(std::string_view name) const {
+    const auto node = parts_.nodes.find(name);
+    return node && node->status == NodeStatus::online && !node->unschedulable;
+}
+
 bool NodeService::is_within_reach(std::string_view name) const {
     return registry_.machines().is_online(name);
 }

@@ -65,6 +65,10 @@ class NodeService {
         reservations_.adopt(instances);
     }
     Reservation reserve(const Instance& instance) { return reservations_.reserve(instance); }
+    bool would_fit(const Instance& instance, const std::string& node,
+                   const std::vector<std::shared_ptr<const Instance>>& gone) const {
+        return reservations_.would_fit(instance, node, gone);
+    }
     bool holds(const Instance& instance) const { return reservations_.holds(instance); }
     void release_all(const Instance& instance) {
         reservations_.release(instance, false);
@@ -92,7 +96,8 @@ class NodeService {
     void check_wanted(std::string_view node) const;
     // False: the runtime says that the node is offline, or does not know it.
     bool is_within_reach(std::string_view name) const;
-    bool is_online(std::string_view name) const;  // by its record
+    bool is_online(std::string_view name) const;        // by its record
+    bool takes_instances(std::string_view name) const;  // online, and nobody has closed it
     std::shared_ptr<const Node> get(std::string_view name) const { return records_.get(name); }
     std::vector<std::shared_ptr<const Node>> list() const { return records_.list(); }
     Json describe(const Node& node) const;  // the API's record, with GPU allocations

@@ -83,6 +83,7 @@ Application sample_application() {
     application.resources.cpus = 3;
     application.node_selector = {"zone=a"};
     application.abi = "x86_64";
+    application.pool = {.min = 1, .max = 3, .late_data = true};
     return application;
 }
 
@@ -233,6 +234,29 @@ TEST_CASE("a change that says nothing is empty, one that repeats changes nothing
     CHECK(same.applied_to(manifest()).to_document() == manifest().to_document());
 }
 
+TEST_CASE("an application with a pool is stored in a record that an earlier program does not read") {
+    Application application = sample_application();
+    CHECK(application_to_store(application).at("schema") == Json(7));
+    application.pool = {};
+    Json stored = application_to_store(application);
+    CHECK(stored.at("schema") == Json(1));
+    stored.erase("pool");  // as an earlier program has stored it
+    CHECK(application_from_store(stored).pool.empty());
+    CHECK(application_to_store(application_from_store(stored)) == application_to_store(application));
+}
+
+TEST_CASE("a pool is as large as its minimum where it has no maximum") {
+    const auto pool = [](const char* text) {
+        const ApplicationPatch patch = ApplicationPatch::from_json(Json::parse(text));
+        CHECK_FALSE(patch.empty());
+        return *patch.pool;
+    };
+    CHECK(pool(R"({"pool":{"min":2,"max":5}})") == PoolSettings{.min = 2, .max = 5});
+    CHECK(pool(R"({"pool":{"min":2,"late_data":true}})") ==
+          PoolSettings{.min = 2, .max = 2, .late_data = true});
+    CHECK(pool(R"({"pool":{}})").empty());
+}
+
 TEST_CASE("each key of a change is checked") {
     test::check_codec(
         ApplicationPatch::from_json,
@@ -248,6 +272,11 @@ TEST_CASE("each key of a change is checked") {
              R"({"resources":{"cpus":0}})",
              R"({"resources":{"memory":"1 GB"}})",
              R"({"inhibit_auto_updates":"yes"})",
+             R"({"pool":1})",
+             R"({"pool":{"min":-1}})",
+             R"({"pool":{"max":1001}})",
+             R"({"pool":{"min":2,"max":1}})",
+             R"({"pool":{"min":1,"late_data":1}})",
              R"({"services":[{}]})",
              R"({"services":[{"port":80,"protocols":["tcp"]},{"port":80,"protocols":["tcp"]}]})",
              R"({"watchdog":{"allowed-packages":["x"]}})",

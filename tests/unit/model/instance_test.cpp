@@ -42,6 +42,7 @@ Instance sample_instance() {
     instance.no_start = true;
     instance.stop_requested = true;
     instance.paused = true;
+    instance.pooled = true;
     instance.wanted_node = "node0";
     instance.start_requested_at = from_rfc3339("2024-01-02T03:04:06.5Z");
     instance.start_mark = {"4b3f1c5e-0000-4000-8000-000000000001", SteadyTime(Duration(5'000'000'001))};
@@ -78,6 +79,7 @@ TEST_CASE("an instance is stored whole, read back and checked") {
 
 TEST_CASE("a limited lifetime is shown and stored, in a record that an earlier program does not read") {
     Instance instance = sample_instance();
+    instance.pooled = false;
     CHECK(instance_to_store(instance).at("schema") == Json(3));
     CHECK(test::record_of(instance).find("expires_at") == nullptr);
     CHECK(test::record_of(instance).find("idle_after") == nullptr);
@@ -89,6 +91,27 @@ TEST_CASE("a limited lifetime is shown and stored, in a record that an earlier p
     CHECK(shown.at("expires_at") == Json(to_unix_seconds(instance.lifetime.expires_at)));
     CHECK(shown.at("idle_after") == Json("1h30m"));
     CHECK(shown.at("used_at") == Json(to_unix_seconds(instance.lifetime.used_at)));
+}
+
+TEST_CASE("an instance of a pool is stored in a record that an earlier program does not read") {
+    Instance instance = sample_instance();
+    instance.lifetime.idle_after = std::chrono::minutes(1);
+    CHECK(instance_to_store(instance).at("schema") == Json(7));
+    CHECK(instance_from_store(instance_to_store(instance)).pooled);
+    instance.pooled = false;
+    CHECK(instance_to_store(instance).at("schema") == Json(6));
+}
+
+TEST_CASE("an instance that schema 6 has stored belongs to no pool, and keeps its lifetime") {
+    Instance instance = sample_instance();
+    instance.pooled = false;
+    instance.lifetime.idle_after = std::chrono::minutes(1);
+    Json stored = instance_to_store(instance);
+    stored.erase("pooled");
+    const Instance read = instance_from_store(stored);
+    CHECK_FALSE(read.pooled);
+    CHECK(read.lifetime == instance.lifetime);
+    CHECK(instance_to_store(read) == instance_to_store(instance));
 }
 
 TEST_CASE("an instance stored with one layer is read as one with layers") {

@@ -22,6 +22,8 @@ struct EvacuationCalls {
     // Also one that is being deleted already. `nameless`: its name is free from the commit on.
     std::function<Started(const std::string& id, bool force, bool nameless, const std::string& requestor)>
         remove;
+    // Throws busy when a launch has claimed it meanwhile.
+    std::function<Started(const std::string& id, const std::string& requestor)> remove_pooled;
     std::function<std::string()> new_id;
     // The same guest as a new instance of this id, on another node.
     std::function<Started(const Instance&, const std::string& successor, const std::string& requestor)>
@@ -60,6 +62,7 @@ class EvacuationRun : public std::enable_shared_from_this<EvacuationRun> {
     void begin(EvacuationMove& move);
     void stop(EvacuationMove& move);
     void remove(EvacuationMove& move);
+    void remove_pooled(EvacuationMove& move);
     void relaunch(EvacuationMove& move);
     void replace(EvacuationMove& move);
     Started start_stop(const Instance& instance) const;

@@ -14,6 +14,8 @@ bool is_being_removed(const InstancePtr& instance) {
 }  // namespace
 
 void EvacuationRun::begin(EvacuationMove& move) {
+    const auto instance = parts_.instances.find(move.instance);
+    if (instance && instance->pooled) return remove_pooled(move);
     switch (plan_.mode) {
         case EvacuationMode::stop:
             return stop(move);
@@ -56,6 +58,19 @@ void EvacuationRun::remove(EvacuationMove& move) {
     const Started removal = instance ? start_removal(*instance, false) : nullptr;
     failpoint("evacuation.removal_begun");
     if (!removal) return end(move, "deleted");
+    await(removal->id.str(), move, [this, &move] { end(move, "deleted"); });
+}
+
+// Another one is launched where there is room. One that was claimed at this moment is an instance like
+// others.
+void EvacuationRun::remove_pooled(EvacuationMove& move) {
+    Started removal;
+    try {
+        removal = parts_.calls.remove_pooled(move.instance, requestor_);
+    } catch (const Error& e) {
+        if (e.code() != ErrorCode::busy && e.code() != ErrorCode::not_found) throw;
+        return post(move, [this, &move] { begin(move); });
+    }
     await(removal->id.str(), move, [this, &move] { end(move, "deleted"); });
 }
 

@@ -43,20 +43,30 @@ void NewInstances::give_identity(Instance& instance) const {
 
 // Here, and not in the operation: one commit less, and no moment at which the container of an instance may
 // be on a node that its record does not name.
-bool NewInstances::place(Instance& instance) const {
+bool NewInstances::place(Instance& instance, OperationSpec& spec) const {
     try {
         set_reservation(instance, nodes_.reserve(instance));
-    } catch (const Error&) {
+    } catch (const Error& e) {
+        if (e.code() == ErrorCode::exhausted) wait_for_room(instance, spec);
         return false;
     }
     instance.status = InstanceStatus::prepared;
     return true;
 }
 
+void NewInstances::wait_for_room(const Instance& instance, OperationSpec& spec) const {
+    if (instance.pooled || !shortage_) return;
+    const auto claims = shortage_(instance);
+    if (claims.empty()) return;
+    spec.claims.insert(spec.claims.end(), claims.begin(), claims.end());
+    spec.wait_for_claims = true;
+    spec.cancel_holders = false;
+}
+
 Started NewInstances::launch(Instance instance, OperationSpec spec, Batch batch) {
     check_size(instance);
     Rollback undo;
-    if (place(instance)) undo.add("reserving", [&] { nodes_.release_all(instance); });
+    if (place(instance, spec)) undo.add("reserving", [&] { nodes_.release_all(instance); });
     const std::string id = instance.id.str();
     const std::string requestor = spec.requestor;
     spec.id = instance.launch_operation;

@@ -1,5 +1,10 @@
 #pragma once
 // How the record of a new instance comes into being, together with the operation that launches it.
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "libsvc/services/instances/boot_clock.h"
 #include "libsvc/services/instances/instance_changes.h"
 #include "libsvc/services/instances/instance_work.h"
@@ -14,13 +19,18 @@ class NewInstances {
                  const BootClock& boot_clock, IdSource& ids, InstanceChanges& changes);
     // Ids where they are missing, and the times of the launch.
     void give_identity(Instance& instance) const;
+    // Called when there is no room for a new instance that is not of a pool. Returns the claims of operations
+    // behind which there is some; the launch queues behind them. Set once, before the first launch.
+    using Shortage = std::function<std::vector<std::string>(const Instance&)>;
+    void on_shortage(Shortage shortage) { shortage_ = std::move(shortage); }
     // Commits the record with `batch` and the operation of `spec`: `prepared`, with what is reserved for it,
     // or `created` where nothing can be reserved, which the operation tells. Throws invalid_argument for a
     // record that is too large to grow, conflict when the id or name is taken.
     Started launch(Instance instance, OperationSpec spec, Batch batch);
 
   private:
-    bool place(Instance& instance) const;
+    bool place(Instance& instance, OperationSpec& spec) const;
+    void wait_for_room(const Instance& instance, OperationSpec& spec) const;
 
     Instances& instances_;
     NodeService& nodes_;
@@ -29,6 +39,7 @@ class NewInstances {
     const BootClock& boot_clock_;
     IdSource& ids_;
     InstanceChanges& changes_;
+    Shortage shortage_;
 };
 
 }  // namespace svc

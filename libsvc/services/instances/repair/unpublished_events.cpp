@@ -49,8 +49,18 @@ bool is_new(const Instance& instance, const Engine& engine) try {
     return false;  // that operation is long over
 }
 
+// A launch has taken it over from its pool, and is not done with it.
+bool is_being_claimed(const Instance& instance, const Engine& engine) try {
+    if (instance.status != InstanceStatus::started) return false;
+    const auto launch = engine.get(instance.launch_operation);
+    return launch->kind == "instance.claim" && !is_final(launch->status);
+} catch (const Error&) {
+    return false;  // that operation is long over
+}
+
 // The action that clients should have been told last, where they were told `last`.
-std::string_view action_to_tell(std::string_view last, const Instance& instance) {
+std::string_view action_to_tell(std::string_view last, const Instance& instance, const Engine& engine) {
+    if (is_being_claimed(instance, engine)) return "container-claimed";
     if (is_paused(instance)) return "container-paused";
     const bool was_paused = last == "container-paused" || last == "container-resumed";
     if (was_paused && instance.status == InstanceStatus::running) return "container-resumed";
@@ -93,7 +103,7 @@ void publish_unpublished_events(const Instances& instances, EventBus& events, co
     for (const auto& instance : instances.list()) {
         const auto last = told.last.find(instance->id.str());
         const bool is_known = last != told.last.end();
-        const std::string_view now = action_to_tell(is_known ? last->second : "", *instance);
+        const std::string_view now = action_to_tell(is_known ? last->second : "", *instance, engine);
         const bool begins = !is_known && is_new(*instance, engine);
         if (!is_known && !begins && (!told.since || instance->created_at < *told.since)) continue;
         if (begins && now != action_of(InstanceStatus::created))

@@ -1,5 +1,6 @@
 // One instance: what it is, and the tabs of what can be done with it.
 import { get } from '../api.js';
+import { stateOf } from '../fleet_row.js';
 import { html, useEffect, useRef, useState } from '../html.js';
 import { href } from '../router.js';
 import { Failure, Page, Spinner, State } from '../ui/elements.js';
@@ -18,7 +19,6 @@ const tabs = [
     { name: 'screen', title: 'Screen', role: 'operator', load: () => import('./instance/screen.js') },
 ];
 
-export const stateOf = (record) => (record.paused ? 'paused' : record.status);
 export const titleOf = (record) => record.name || record.id;
 
 function Tabs({ me, id, current }) {

@@ -13,7 +13,7 @@ export const Failure = ({ error, again }) => html`<div class="failure" role="ale
 
 const kinds = {
     good: ['running', 'ready', 'online', 'success', 'published', 'active'],
-    busy: ['created', 'prepared', 'started', 'initializing', 'pending', 'paused', 'cancelling', 'evacuated', 'cordoned'],
+    busy: ['created', 'prepared', 'started', 'initializing', 'pending', 'paused', 'pooled', 'cancelling', 'evacuated', 'cordoned'],
     bad: ['error', 'failure', 'offline', 'failed', 'revoked'],
 };
 const kindOf = (state) => Object.keys(kinds).find((kind) => kinds[kind].includes(state)) ?? 'plain';

@@ -42,6 +42,9 @@ function Actions({ me, application, onUpload, onEdit }) {
 const resourcesOf = ({ cpus, memory, 'disk-size': disk, 'gpu-slots': slots, 'gpu-type': type }) => [
     cpus && `${cpus} CPUs`, memory && `${memory} memory`, disk && `${disk} disk`, slots > 0 && `${slots} GPU slots`, type].filter(Boolean).join(', ');
 
+const sizeOf = ({ min, max }) => (min === max ? min : `${min} to ${max}`);
+const poolOf = (pool) => `${sizeOf(pool)} booted instance${pool.max === 1 ? '' : 's'}${pool.late_data ? ', told their data late' : ''}`;
+
 const factsOf = (application, image) => [
     ['Status', html`<${State} state=${application.status} />`],
     ['Id', html`<code>${application.id}</code>`],
@@ -53,6 +56,7 @@ const factsOf = (application, image) => [
     ['Addons', html`<${Tags} values=${application.addons} />`],
     ['Tags', html`<${Tags} values=${application.tags} />`],
     ['Nodes with', application.node_selector && html`<${Tags} values=${application.node_selector} />`],
+    ['Pool', application.pool && poolOf(application.pool)],
     ['Updates', application.immutable ? 'by the registry' : application.inhibit_auto_updates ? 'on request' : 'automatic'],
     ['Created', html`<${Ago} time=${application.created_at} />`],
 ];

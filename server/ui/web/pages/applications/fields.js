@@ -23,6 +23,9 @@ const ofApplication = [
     ['resources.memory', 'Memory', plain, ({ resources }) => resources?.memory],
     ['resources.disk-size', 'Disk', plain, ({ resources }) => resources?.['disk-size']],
     ['resources.gpu-slots', 'GPU slots', number, ({ resources }) => resources?.['gpu-slots']],
+    ['pool.min', 'Booted instances that wait', number, ({ pool }) => pool?.min],
+    ['pool.max', 'At most, while launches come', number, ({ pool }) => pool?.max],
+    ['pool.late_data', 'Name and user data may come late', yes, ({ pool }) => pool?.late_data],
     ['inhibit_auto_updates', 'Automatic updates are off', yes, ({ inhibit_auto_updates }) => inhibit_auto_updates],
 ];
 const ofVersion = [
@@ -39,11 +42,12 @@ const ofVersion = [
     ['watchdog.command', 'Command of the watchdog', plain, (application) => newest(application).watchdog?.command],
 ];
 
-// All settings of the watchdog are replaced at once, so the others are sent unchanged.
+// All settings of the watchdog, and of the pool, are replaced at once, so the others are sent unchanged.
+const whole = { watchdog: (application) => newest(application).watchdog, pool: ({ pool }) => pool };
 function addTo(body, name, value, application) {
     const [group, key] = name.split('.');
     if (!key) body[group] = value;
-    else (body[group] ??= group === 'watchdog' ? { ...newest(application).watchdog } : {})[key] = value;
+    else (body[group] ??= { ...whole[group]?.(application) })[key] = value;
 }
 
 function changes(form, application) {

@@ -32,7 +32,8 @@ function requests({ record, begin }) {
 
 // The buttons that make sense now, the likeliest first.
 function choices(record, does, open) {
-    const { status, paused } = record;
+    const { status, paused, pooled } = record;
+    if (pooled) return [['Delete …', () => open('delete'), 'danger']];
     const up = status === 'running' || status === 'started';
     return [
         startable.includes(status) && ['Start', does.start, 'primary'],

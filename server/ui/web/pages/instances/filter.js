@@ -54,7 +54,7 @@ export function withCondition(text, key, value) {
 const most = 40;  // suggestions
 
 function valuesOf(key, rows, images) {
-    const found = new Set(key === 'status' ? ['running', 'stopped', 'error', 'paused', 'started', 'prepared', 'created'] : []);
+    const found = new Set(key === 'status' ? ['running', 'stopped', 'error', 'paused', 'pooled', 'started', 'prepared', 'created'] : []);
     for (const row of rows) {
         const values = { app: [row.appName], image: [images.get(row.image)], status: [row.status], node: [row.node], type: [row.type], tags: row.tags }[key];
         for (const value of values) if (value) found.add(value);

@@ -2,7 +2,7 @@
 import { html, useMemo } from '../../html.js';
 import { suggestions, withCondition } from './filter.js';
 
-const order = ['running', 'paused', 'started', 'prepared', 'created', 'stopped', 'error'];
+const order = ['running', 'paused', 'pooled', 'started', 'prepared', 'created', 'stopped', 'error'];
 
 function countsOf(rows) {
     const counts = new Map();
