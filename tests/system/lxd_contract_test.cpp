@@ -119,7 +119,8 @@ TEST_CASE("a port of the node leads into a container of LXD") {
     world.runtime().create(spec);
     world.runtime().start(contract_id);
     ExecSpec server;
-    server.command = {"sh", "-c", "echo inside | nc -l -p 80"};
+    // LXD takes a connection before the guest listens, so that the first one may be lost.
+    server.command = {"sh", "-c", "while echo inside | nc -l -p 80; do :; done"};
     const auto listening = world.runtime().exec(contract_id, server);
     const std::string address = world.runtime().capacity().public_address;
     CHECK(eventually([&] {
