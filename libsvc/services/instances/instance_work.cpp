@@ -65,6 +65,11 @@ bool may_be_up(InstanceStatus status) {
     return status == InstanceStatus::started || status == InstanceStatus::running;
 }
 
+bool is_running(Runtime& runtime, const std::string& id) {
+    const auto container = runtime.inspect(id);
+    return container && container->state == ContainerState::running;
+}
+
 void check_not_pooled(const Instance& instance, const std::string& what) {
     if (instance.pooled)
         throw Error(ErrorCode::invalid_argument, what + " a container that is pooled not allowed");

@@ -6,6 +6,7 @@
 #include "libsvc/base/json.h"
 #include "libsvc/model/instances/instance.h"
 #include "libsvc/operations/engine.h"
+#include "libsvc/runtime/runtime.h"
 #include "libsvc/services/instances/path_word.h"
 
 namespace svc {
@@ -38,6 +39,8 @@ bool start_repair(Engine& engine, std::string kind, const InstanceWork& work, bo
 
 // The guest runs, or may run.
 bool may_be_up(InstanceStatus status);
+// Asks the runtime. Throws what it throws.
+bool is_running(Runtime& runtime, const std::string& id);
 
 // Throws invalid_argument: until a launch has claimed it, nobody uses an instance of a pool.
 void check_not_pooled(const Instance& instance, const std::string& what);

@@ -196,8 +196,7 @@ TEST_CASE("a deletion goes on after a crash at any commit") {
         world.await([&] { return world.store.is_frozen() || !world.exists("candy"); });
         crashed = world.store.is_frozen();
         Started deletion;
-        // The commit of another operation may be the one that is frozen: then the request is refused, and
-        // made again.
+        // A service that stops may refuse the request: then it is made again.
         world.crash([&] {
             try {
                 deletion = request.get();

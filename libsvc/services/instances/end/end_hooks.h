@@ -47,7 +47,6 @@ class EndHooks {
         std::optional<std::string> reported;
     };
     std::optional<Error> failure_of(const Instance& instance, int exit_code, const std::stop_token& stop);
-    bool runs(const std::string& id) const;
     std::optional<std::string> reported(const std::string& id) const;
 
     Instances& instances_;

@@ -92,7 +92,7 @@ Started PoolClaims::start(const std::string& id, const Instance& wanted, PathWor
 // When the machine was booted meanwhile there is no guest any more: then the launch goes all its way.
 OperationResult PoolClaims::run(OperationContext& context) {
     const std::string id = InstanceWork::of(context.operation()).instance;
-    if (context.resumed() && !runs(id)) return launcher_.run_launch(context);
+    if (context.resumed() && !is_running(runtime_, id)) return launcher_.run_launch(context);
     // Here, so that it comes before `running`. An interrupted process owes it, and the next one has told it.
     if (!context.resumed()) changes_.publish("container-claimed", id, context.operation().requestor);
     const auto instance = instances_.get(id);
@@ -106,11 +106,6 @@ OperationResult PoolClaims::run(OperationContext& context) {
             return true;
         },
         "container-running", context.operation().requestor);
-}
-
-bool PoolClaims::runs(const std::string& id) const {
-    const auto container = runtime_.inspect(id);
-    return container && container->state == ContainerState::running;
 }
 
 }  // namespace svc

@@ -30,7 +30,6 @@ class PoolClaims {
     std::optional<Started> find_and_claim(const Instance& wanted, PathWord word,
                                           const std::string& requestor);
     Started start(const std::string& id, const Instance& wanted, PathWord word, const std::string& requestor);
-    bool runs(const std::string& id) const;
 
     Instances& instances_;
     const Applications& applications_;
