@@ -14,10 +14,7 @@
 namespace svc::agent {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr rlim_t wanted_descriptors = 8192;
-constexpr auto look_interval = 1s;
 
 void raise_descriptor_limit() {
     rlimit limit{};
@@ -120,13 +117,6 @@ void AgentSockets::refresh() {
     } catch (const std::exception& e) {
         if (told_ != e.what()) log::warning("sockets are not as they should be", {{"error", e.what()}});
         told_ = e.what();
-    }
-}
-
-void AgentSockets::keep(std::stop_token stop) {
-    while (!stop.stop_requested()) {
-        refresh();
-        clock_.wait(stop, look_interval);
     }
 }
 

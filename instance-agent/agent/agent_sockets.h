@@ -2,7 +2,6 @@
 // Serves the two sockets of the agent, control API and guest interface, and owns the devices behind them.
 #include <memory>
 #include <mutex>
-#include <stop_token>
 #include <string>
 
 #include "instance-agent/agent/agent_devices.h"
@@ -14,8 +13,8 @@
 namespace svc::agent {
 
 // Serves from construction to destruction. The constructor throws Error when a socket cannot be bound
-// (`busy`: another agent serves there). With `in_instance` it logs the error instead, and keep() tries again:
-// an agent without sockets still has to report.
+// (`busy`: another agent serves there). With `in_instance` it logs the error instead, and refresh() tries
+// again: an agent without sockets still has to report.
 class AgentSockets {
   public:
     AgentSockets(const Options& options, bool in_instance);
@@ -23,11 +22,8 @@ class AgentSockets {
     AgentSockets(const AgentSockets&) = delete;
     AgentSockets& operator=(const AgentSockets&) = delete;
 
-    // Calls refresh() at an interval until `stop`: guests mount file systems over /run and /run/user/1000
-    // while they boot.
-    void keep(std::stop_token stop);
-    // Binds sockets again that have vanished, and lets the devices make their files again. Thread-safe.
-    // Failures are logged.
+    // Binds sockets again that have vanished, and lets the devices make their files again: guests mount file
+    // systems over /run and /run/user/1000 while they boot. Thread-safe. Failures are logged.
     void refresh();
 
   private:

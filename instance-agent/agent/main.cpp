@@ -38,10 +38,19 @@ sigset_t block_signals() {
     return signals;
 }
 
+bool is_end(int number) {
+    return number > 0 && number != SIGHUP;  // the terminal that started the agent may close
+}
+
 void wait_for_signal(const sigset_t& signals) {
-    int number = 0;
-    do sigwait(&signals, &number);
-    while (number == SIGHUP);  // the terminal that started the agent may close
+    while (!is_end(sigwaitinfo(&signals, nullptr))) {
+    }
+}
+
+// Looks every second until a signal ends the agent.
+void keep_sockets(agent::AgentSockets& sockets, const sigset_t& signals) {
+    constexpr timespec look_interval{1, 0};
+    while (!is_end(sigtimedwait(&signals, nullptr, &look_interval))) sockets.refresh();
 }
 
 int run_beside_guest(const agent::Options& options) {
@@ -53,7 +62,6 @@ int run_beside_guest(const agent::Options& options) {
     if (session) log_file.emplace(paths.logs() / "agent.log");
     if (!session) log::info("no session file, nothing is reported", {{"file", options.session.string()}});
     agent::AgentSockets sockets(options, session.has_value());
-    std::jthread keeper([&](const std::stop_token& stop) { sockets.keep(stop); });
     std::jthread announcer([&](const std::stop_token& stop) {
         SystemClock clock;
         // The sockets must be there when the service learns that the guest runs: the guest may have mounted a
@@ -71,7 +79,7 @@ int run_beside_guest(const agent::Options& options) {
             if (agent::wait_for_guest(paths, clock, stop))
                 agent::keep_android_log(*session, paths, clock, stop);
         });
-    wait_for_signal(signals);
+    keep_sockets(sockets, signals);
     return 0;
 }
 

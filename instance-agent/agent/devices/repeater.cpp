@@ -4,15 +4,25 @@
 
 namespace svc::agent {
 
+Timer& Repeater::timer() {
+    std::call_once(started_, [this] { timer_.emplace(clock_, name_); });
+    return *timer_;
+}
+
+void Repeater::once(Call call) {
+    timer().after(Duration::zero(), std::move(call));
+}
+
 void Repeater::arm(Key key, Entry& entry) {
     const std::uint64_t turn = ++entry.turn;
-    entry.ticket = timer_.after(entry.due - clock_.steady_now(), [this, key, turn] { fire(key, turn); });
+    entry.ticket = timer().after(entry.due - clock_.steady_now(), [this, key, turn] { fire(key, turn); });
 }
 
 void Repeater::start(Key key, Duration interval, Call call) {
+    Timer& timer = this->timer();
     entries_.with([&](auto& entries) {
         Entry& entry = entries[key];
-        timer_.cancel(entry.ticket);
+        timer.cancel(entry.ticket);
         entry.interval = interval;
         entry.call = std::move(call);
         entry.due = clock_.steady_now();
@@ -24,7 +34,7 @@ void Repeater::hasten(Key key) {
     entries_.with([&](auto& entries) {
         const auto found = entries.find(key);
         if (found == entries.end()) return;
-        timer_.cancel(found->second.ticket);
+        timer().cancel(found->second.ticket);
         found->second.due = clock_.steady_now();
         arm(key, found->second);
     });
@@ -34,7 +44,7 @@ void Repeater::stop(Key key) {
     entries_.with([&](auto& entries) {
         const auto found = entries.find(key);
         if (found == entries.end()) return;
-        timer_.cancel(found->second.ticket);
+        timer().cancel(found->second.ticket);
         entries.erase(found);
     });
 }

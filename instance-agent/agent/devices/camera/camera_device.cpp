@@ -72,8 +72,7 @@ CameraDevice::CameraDevice(const DeviceContext& context, Tracer& tracer, std::sh
     : sockets_(context.sockets),
       state_file_(context.state() / "camera.json", guest_start_key(context.paths)),
       tracer_(tracer),
-      feed_(context.clock, context.metrics, std::move(screen), link),
-      decoder_("camera-image", 1, waiting_images) {
+      feed_(context.clock, context.metrics, std::move(screen), link) {
     VideoSocket::sweep(sockets_);
     link.when_gone([this] {
         if (!streamer_switch_.take_back()) return;
@@ -153,10 +152,16 @@ Response CameraDevice::take_image(Request& request) {
     Response response;
     response.later = [this, round, body = std::make_shared<std::string>(std::move(request.body))](
                          const Responder& respond) {
-        if (!decoder_.post([this, round, body, respond] { respond(decode(round, *body)); }))
+        if (!decoder().post([this, round, body, respond] { respond(decode(round, *body)); }))
             respond(failure(Error(ErrorCode::exhausted, "too many images at once")));
     };
     return response;
+}
+
+// Its thread starts with the first image: most instances show none.
+ThreadPool& CameraDevice::decoder() {
+    std::call_once(decoder_made_, [this] { decoder_.emplace("camera-image", 1, waiting_images); });
+    return *decoder_;
 }
 
 Response CameraDevice::decode(std::uint64_t round, std::string_view data) try {

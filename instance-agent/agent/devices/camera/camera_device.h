@@ -1,6 +1,7 @@
 #pragma once
 // The camera: the control API and a video socket take pictures and video, guests get frames (docs/camera.md).
 #include <atomic>
+#include <mutex>
 #include <optional>
 
 #include "instance-agent/agent/devices/camera/camera_feed.h"
@@ -37,6 +38,7 @@ class CameraDevice final : public Device {
     void switch_on(std::optional<VideoSocket>& video);
     void switch_off(std::optional<VideoSocket>& video);
     Response take_image(Request& request);
+    ThreadPool& decoder();
     Response decode(std::uint64_t round, std::string_view data);
     void show(std::uint64_t round, PicturePtr picture);
     Response drop_image();
@@ -50,7 +52,8 @@ class CameraDevice final : public Device {
     StreamerSwitch streamer_switch_;
     Guarded<Image> image_;
     Guarded<std::optional<VideoSocket>> video_;  // locked while the camera is switched
-    ThreadPool decoder_;                         // last member: its jobs use the others
+    std::once_flag decoder_made_;
+    std::optional<ThreadPool> decoder_;  // last member: its jobs use the others
 };
 
 }  // namespace svc::agent
