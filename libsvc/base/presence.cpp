@@ -19,6 +19,12 @@ std::optional<std::string> read_if_there(const std::filesystem::path& path, std:
     }
 }
 
+std::string read_or_empty(const std::filesystem::path& path, std::size_t max_bytes) try {
+    return read_file(path, max_bytes);
+} catch (const Error&) {
+    return "";
+}
+
 bool is_there(const std::filesystem::path& path) {
     struct stat info {};
     if (::lstat(path.c_str(), &info) == 0) return true;

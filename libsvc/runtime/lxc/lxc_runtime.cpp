@@ -133,7 +133,8 @@ void LxcRuntime::with_running(const std::string& id, const std::function<void()>
 void LxcRuntime::freeze(std::string_view text) {
     const std::string id(text);
     with_running(id, [&] {
-        const FileDescriptor lock = host_.is_frozen(id) ? FileDescriptor() : host_.lock_out_helpers(id);
+        const FileDescriptor lock =
+            host_.is_frozen(id) ? FileDescriptor() : host_.records().lock_out_helpers(id);
         host_.freeze(id);
         failpoint("runtime.frozen");
     });

@@ -71,7 +71,7 @@ bool Adoption::is_leftover(const std::string& id, const Container& container) co
 
 void Adoption::try_adopting(const std::string& id, Container& container) {
     try {
-        auto stored = host_.read_spec(id);
+        auto stored = host_.records().read_spec(id);
         if (!stored && is_leftover(id, container)) return remove_leftover(id);
         if (!stored) throw LostSpecification("spec.json is missing");
         adopt_readable(id, container, std::move(*stored));
@@ -97,7 +97,7 @@ void Adoption::remove_leftover(const std::string& id) {
 
 // All that may fail comes before anything is changed or ended.
 void Adoption::adopt_readable(const std::string& id, Container& container, StoredSpec stored) {
-    const auto known = host_.read_run(id);
+    const auto known = host_.records().read_run(id);
     const auto run = runs_.find_run(id);
     const bool guest_runs = run && !run->once;
     if (guest_runs) check_descriptors(id);
@@ -120,7 +120,7 @@ void Adoption::adopt_readable(const std::string& id, Container& container, Store
 void Adoption::follow(const std::string& id, const Container& container, const RunRecord& run) {
     host_.remember_cores(id);
     try {
-        host_.write_run(id, run);
+        host_.records().write_run(id, run);
     } catch (const Error& e) {
         log::warning("run.json of a container cannot be written", {{"container", id}, {"error", e.what()}});
     }

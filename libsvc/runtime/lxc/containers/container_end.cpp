@@ -114,7 +114,7 @@ void ContainerEnd::kill_present_init(const std::string& id) const {
 void ContainerEnd::record_stop(const std::string& id, RunRecord run) {
     host_.clean_up(id);
     run.stopped = true;
-    host_.write_run(id, run);
+    host_.records().write_run(id, run);
 }
 
 }  // namespace svc::lxc

@@ -64,25 +64,25 @@ bool ContainerRuns::is_running(const std::string& id, Container& container) {
         container_end_.end(id, open_run(*run), {}, Duration::zero());
         return false;
     }
-    host_.write_run(id, *run);
+    host_.records().write_run(id, *run);
     container.started = true;
     follow(id, container, *run);
     return true;
 }
 
 std::optional<RunRecord> ContainerRuns::find_run(const std::string& id) {
-    host_.lock_out_helpers(id);
-    const auto stored = host_.read_run(id);
+    host_.records().lock_out_helpers(id);
+    const auto stored = host_.records().read_run(id);
     auto run = stored;
     if (!stored || stored->stopped || !is_alive(stored->monitor) || !is_alive(stored->init)) {
-        if (!host_.monitor_may_run(id)) return std::nullopt;
+        if (!host_.records().monitor_may_run(id)) return std::nullopt;
         run = supervisor_.query(id);
         if (!run) return std::nullopt;
         run->once = stored && stored->once && !stored->stopped;
         const bool same = stored && stored->started_at && (run->once || stored->monitor == run->monitor);
         run->started_at = same ? stored->started_at : clock_.now();
     }
-    run->agent = host_.read_agent(id).value_or(ProcessId{});
+    run->agent = host_.records().read_agent(id).value_or(ProcessId{});
     return run;
 }
 
@@ -102,15 +102,15 @@ void ContainerRuns::start(const std::string& id, Container& container) {
     const auto reply = helper.receive(container_start_limit);
     failpoint("runs.helper_replied");
     if (!reply || reply->message.event != HelperEvent::running)
-        throw Error(ErrorCode::internal,
-                    fmt::format("container '{}' cannot be started: {}", id, host_.start_failure(id)));
+        throw Error(ErrorCode::internal, fmt::format("container '{}' cannot be started: {}", id,
+                                                     host_.records().start_failure(id)));
     host_.disable_device_ipv6(id);
     RunRecord run;
     run.monitor = identity_of(reply->message.monitor_pid);
     run.init = identity_of(reply->message.init_pid);
     run.agent = identity_of(reply->message.agent_pid);
     run.started_at = clock_.now();
-    host_.write_run(id, run);
+    host_.records().write_run(id, run);
     failpoint("runs.recorded");
     container.started = true;
     follow(id, container, run);
@@ -162,7 +162,7 @@ bool ContainerRuns::on_end(const std::string& id) {
     if (!lock) return false;
     const auto handles = supervisor_.forget(id);
     if (!handles) return true;  // stopped or removed on request
-    const ExitCause cause = host_.read_exit_cause(id);
+    const ExitCause cause = host_.records().read_exit_cause(id);
     try {
         container_end_.end(id, *handles, {}, Duration::zero());
     } catch (const Error& e) {
@@ -181,7 +181,7 @@ bool ContainerRuns::on_change(const std::string& id) {
     if (!container) return true;
     const ContainerLock lock(container->mutex, std::try_to_lock);
     if (!lock) return false;
-    if (const auto run = supervisor_.find(id)) host_.write_run(id, *run);
+    if (const auto run = supervisor_.find(id)) host_.records().write_run(id, *run);
     return true;
 }
 

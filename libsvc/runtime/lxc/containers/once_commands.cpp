@@ -73,8 +73,8 @@ std::shared_ptr<RunHandles> OnceCommands::begin(const std::string& id, Container
     container.fresh = false;
     RunRecord run;
     run.once = true;
-    if (const auto before = host_.read_run(id)) run.started_at = before->started_at;
-    host_.write_run(id, run);  // first: a later daemon must not take the command for the guest
+    if (const auto before = host_.records().read_run(id)) run.started_at = before->started_at;
+    host_.records().write_run(id, run);  // first: a later daemon must not take the command for the guest
     Rollback undo;
     undo.add("command", [&] { runs_.container_end().record_stop(id, run); });
     host_.prepare(container.stored);
@@ -85,7 +85,7 @@ std::shared_ptr<RunHandles> OnceCommands::begin(const std::string& id, Container
     auto once = std::make_shared<RunHandles>(start_helper(id, command, run));
     failpoint("once.started");
     run = once->run;
-    host_.write_run(id, run);
+    host_.records().write_run(id, run);
     container.once = once;
     undo.dismiss();
     return once;
@@ -103,7 +103,7 @@ RunHandles OnceCommands::start_helper(const std::string& id, const std::vector<s
         const auto reply = helper.receive(command_start_limit);
         if (!reply || reply->message.event != HelperEvent::running)
             throw Error(ErrorCode::internal, fmt::format("{} cannot be run in container '{}': {}", command[0],
-                                                         id, host_.start_failure(id)));
+                                                         id, host_.records().start_failure(id)));
         // Opened while the helper lives: nobody can have reaped the monitor before.
         if (reply->message.monitor_pid != 0) handles.monitor = open_pid(reply->message.monitor_pid);
         run.monitor = identify_process(reply->message.monitor_pid).value_or(ProcessId{});
@@ -115,12 +115,12 @@ RunHandles OnceCommands::start_helper(const std::string& id, const std::vector<s
 }
 
 int OnceCommands::result(const std::string& id, const std::string& command) const {
-    const auto status = host_.read_exit_status(id);
+    const auto status = host_.records().read_exit_status(id);
     if (!status)
         throw Error(ErrorCode::internal, command + " was lost: the monitor of the container was killed");
     if (!has_run(*status))
         throw Error(ErrorCode::internal, fmt::format("{} did not run in container '{}': {}", command, id,
-                                                     host_.start_failure(id)));
+                                                     host_.records().start_failure(id)));
     return exit_code_of(*status);
 }
 

@@ -2,16 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <thread>
 
 #include "libsvc/base/error.h"
@@ -43,15 +40,6 @@ constexpr std::chrono::milliseconds monitor_kill_limit{10'000};
 constexpr std::chrono::milliseconds freeze_limit{10'000};
 constexpr int most_bridge_ports = 1023;  // of a bridge of the kernel: BR_MAX_PORTS without port 0
 
-// Replaces a file by renaming, without syncing: readers see the old or the new content, and after a power
-// failure, when nothing runs, the content does not matter.
-void replace_file(const std::filesystem::path& path, std::string_view content) {
-    const std::filesystem::path temporary = path.native() + ".new";
-    write_all(open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0600).get(), content);
-    failpoint("host.file_written");
-    if (::rename(temporary.c_str(), path.c_str()) != 0) throw system_error("cannot replace a file", errno);
-}
-
 void make_folder(const std::filesystem::path& path, unsigned mode, std::uint32_t owner) {
     if (::mkdir(path.c_str(), mode) != 0) throw system_error("cannot make a container's folder", errno);
     if (::chmod(path.c_str(), mode) != 0 || ::chown(path.c_str(), owner, owner) != 0)
@@ -66,35 +54,6 @@ void check_id(const std::string& id) {
         throw Error(ErrorCode::invalid_argument, "container id " + quoted(id) + " is not usable");
 }
 
-std::string read_or_empty(const std::filesystem::path& path) {
-    try {
-        return read_file(path, 4096);
-    } catch (const Error&) {
-        return "";
-    }
-}
-
-// "PID TICKS", as svc-lxc writes it.
-std::optional<ProcessId> read_process(const std::filesystem::path& file) {
-    const auto text = read_if_there(file, 256);
-    const std::vector<std::string> parts = split(trim(text.value_or("")), ' ');
-    if (parts.size() != 2) return std::nullopt;
-    ProcessId process;
-    std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), process.pid);
-    std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), process.start_ticks);
-    return process;
-}
-
-StoredSpec parse_spec(const std::string& text) {
-    if (text.find_first_not_of('\0') == std::string::npos) throw LostSpecification("spec.json is empty");
-    try {
-        return with_context("spec.json", [&] { return stored_spec_from_json(Json::parse(text)); });
-    } catch (const Error& e) {
-        if (e.code() == ErrorCode::unsupported) throw;  // of a newer version
-        throw LostSpecification(e.what());
-    }
-}
-
 NetworkOptions network_options(const LxcOptions& options) {
     return {options.bridge,         options.subnet,      options.bridge_mtu, options.address,
             options.public_address, options.guest_ports, options.isolate,    options.bandwidth,
@@ -106,6 +65,7 @@ NetworkOptions network_options(const LxcOptions& options) {
 Host::Host(LxcOptions options)
     : options_(checked(std::move(options))),
       context_(make_context(options_)),
+      records_(context_.layout),
       network_(network_options(options_)),
       layers_(context_.layout, context_.id_base, context_.id_count, options_.layer_limits),
       quota_(options_.state_dir, options_.bytes_per_file),
@@ -346,13 +306,7 @@ std::vector<unsigned> Host::choose_cores(const ContainerSpec& spec) {
 }
 
 void Host::remember_cores(const std::string& id) {
-    std::string config;
-    try {
-        config = read_file(layout().config(id));
-    } catch (const Error&) {
-        return;
-    }
-    for (const std::string& line : split(config, '\n'))
+    for (const std::string& line : split(read_or_empty(layout().config(id)), '\n'))
         if (line.find(".cpuset.cpus = ") != std::string::npos)
             pins_.remember(id, parse_cores(std::string_view(line).substr(line.find('=') + 1)));
 }
@@ -465,83 +419,8 @@ void Host::remove_files(const StoredSpec& stored) {
     quota_.release(stored.project);
 }
 
-std::optional<StoredSpec> Host::read_spec(const std::string& id) const {
-    const auto text = read_if_there(layout().spec(id));
-    if (!text) return std::nullopt;
-    StoredSpec stored = parse_spec(*text);
-    if (stored.spec.id != id)
-        throw Error(ErrorCode::internal, "spec.json is of container " + quoted(stored.spec.id));
-    return stored;
-}
-
-// What was placed is told by the specification; the files are in the container.
 void Host::recreate_spec(const ContainerSpec& spec) const {
-    const std::filesystem::path file = layout().spec(spec.id);
-    StoredSpec stored{spec, quota_.project_of(layout().upper(spec.id)), {"/etc/hostname"}};
-    for (const PlacedFile& placed : spec.files) stored.placed.push_back(placed.path);
-    const std::filesystem::path kept = file.native() + ".damaged";
-    if (is_there(file) && ::rename(file.c_str(), kept.c_str()) != 0)
-        throw system_error("cannot keep the damaged spec.json", errno);
-    write_file_atomically(file, to_json(stored).dump());
-}
-
-// A damaged run.json counts as none: only a power failure damages it, and nothing runs after one.
-std::optional<RunRecord> Host::read_run(const std::string& id) const {
-    const auto text = read_if_there(layout().run(id));
-    if (!text) return std::nullopt;
-    try {
-        return run_record_from_json(Json::parse(*text));
-    } catch (const Error& e) {
-        log::warning("run.json of a container is damaged", {{"container", id}, {"error", e.what()}});
-        return std::nullopt;
-    }
-}
-
-std::optional<ProcessId> Host::read_agent(const std::string& id) const {
-    const auto agent = read_process(layout().agent_file(id));
-    return agent && is_alive(*agent) ? agent : std::nullopt;
-}
-
-FileDescriptor Host::lock_out_helpers(const std::string& id) const {
-    if (!is_there(layout().lock(id))) return {};
-    FileDescriptor lock = open_file(layout().lock(id), O_RDWR);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-        if (std::chrono::steady_clock::now() > deadline)
-            throw Error(ErrorCode::busy,
-                        fmt::format("container '{}' or a program in it is being started", id));
-        ::poll(nullptr, 0, 5);  // flock() can only wait without a limit of time
-    }
-    return lock;
-}
-
-void Host::write_run(const std::string& id, const RunRecord& run) const {
-    replace_file(layout().run(id), to_json(run).dump());
-}
-
-std::optional<int> Host::read_exit_status(const std::string& id) const {
-    const std::string text = read_or_empty(layout().exit_file(id));
-    int status = 0;
-    if (std::from_chars(text.data(), text.data() + text.size(), status).ec != std::errc{})
-        return std::nullopt;
-    return status;
-}
-
-ExitCause Host::read_exit_cause(const std::string& id) const {
-    return describe_exit(read_exit_status(id), parse_oom_kills(read_or_empty(layout().oom_file(id))));
-}
-
-std::string Host::start_failure(const std::string& id) const {
-    const ExitCause cause = read_exit_cause(id);
-    std::string log;
-    try {
-        log = first_lxc_error(read_file(layout().lxc_log(id)));
-    } catch (const Error&) {
-        log.clear();
-    }
-    if (log.empty()) return cause.reason;
-    // liblxc's log may have only the error of a socket that was closed because init had ended.
-    return cause.init_ran ? cause.reason + " (" + log + ")" : log;
+    records_.recreate_spec(spec, quota_.project_of(layout().upper(spec.id)));
 }
 
 const std::filesystem::path& Host::starting_helper() const {
@@ -555,14 +434,6 @@ const std::filesystem::path& Host::helper_of(const std::string& id) const {
     if (!helper.empty()) return helper;
     throw Error(ErrorCode::unavailable, fmt::format("container '{}' was started by {}, which is not there",
                                                     id, own ? "svc-launch" : "svc-lxc"));
-}
-
-bool Host::monitor_may_run(const std::string& id) const {
-    // The abstract socket of the monitor. Where the name is too long for a socket, liblxc uses a hash: not
-    // checked.
-    const std::string name = fmt::format("@{}/{}/command", layout().containers().native(), id);
-    if (name.size() > 100) return true;
-    return read_file("/proc/net/unix", 64U << 20).find(name + "\n") != std::string::npos;
 }
 
 std::uint32_t Host::choose_project(const ContainerSpec& spec) const {

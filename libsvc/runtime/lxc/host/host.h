@@ -12,10 +12,10 @@
 #include "libsvc/runtime/lxc/container/core_pins.h"
 #include "libsvc/runtime/lxc/disk/layers.h"
 #include "libsvc/runtime/lxc/disk/quota.h"
+#include "libsvc/runtime/lxc/host/container_records.h"
 #include "libsvc/runtime/lxc/host/id_ranges.h"
 #include "libsvc/runtime/lxc/network/network.h"
 #include "libsvc/runtime/lxc/options.h"
-#include "libsvc/runtime/lxc/records.h"
 
 namespace svc::lxc {
 
@@ -57,26 +57,10 @@ class Host {
     // Makes the disk of a container that does not run a copy of the layer `name`.
     void restore(const StoredSpec& stored, const std::string& name, const std::stop_token& stop);
 
-    // Nothing: the container was never finished, or is half removed. Throws LostSpecification for a damaged
-    // file, Error when the file exists and cannot be read.
-    std::optional<StoredSpec> read_spec(const std::string& id) const;
-    // Writes spec.json anew for a container that has lost it. The damaged file is kept beside it.
+    // Gives a container that has lost its spec.json another one.
     void recreate_spec(const ContainerSpec& spec) const;
-    std::optional<RunRecord> read_run(const std::string& id) const;
-    std::optional<ProcessId> read_agent(
-        const std::string& id) const;  // the agent that was started last, if it runs
-    // Waits until no helper works on the container; none begins while the descriptor is open. Throws busy
-    // after 30 s.
-    FileDescriptor lock_out_helpers(const std::string& id) const;
-    void write_run(const std::string& id, const RunRecord& run) const;
-    ExitCause read_exit_cause(const std::string& id) const;
-    std::optional<int> read_exit_status(
-        const std::string& id) const;  // see ExitCause; nothing: the monitor was killed
-    std::string start_failure(
-        const std::string& id) const;  // why a start failed, from liblxc's log or init's status
     HaltSignals halt_signals_of(const ContainerSpec& spec) const;
-    void remember_cores(const std::string& id);         // of a container that was adopted
-    bool monitor_may_run(const std::string& id) const;  // its socket is there
+    void remember_cores(const std::string& id);  // of a container that was adopted
 
     std::uint32_t choose_project(const ContainerSpec& spec) const;
     // How a container that runs is on the bridge; nothing: its configuration cannot be read.
@@ -95,6 +79,7 @@ class Host {
     // not installed.
     const std::filesystem::path& helper_of(const std::string& id) const;
     const Layout& layout() const { return context_.layout; }
+    const ContainerRecords& records() const { return records_; }
     std::uint32_t id_base() const { return context_.id_base; }
     // The host id of the container's root.
     std::uint32_t root_of(const std::string& id) const { return ranges_.first_id(id); }
@@ -122,6 +107,7 @@ class Host {
 
     LxcOptions options_;
     ConfigContext context_;
+    ContainerRecords records_;
     Network network_;
     Layers layers_;
     Quota quota_;

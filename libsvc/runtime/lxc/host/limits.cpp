@@ -9,6 +9,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/base/presence.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::lxc {
@@ -91,11 +92,7 @@ std::string disk_of(const fs::path& path) {
     fs::path device = fmt::format("/sys/dev/block/{}:{}", major(info.st_dev), minor(info.st_dev));
     std::error_code failed;
     if (fs::exists(device / "partition", failed)) device = fs::canonical(device, failed).parent_path();
-    try {
-        return std::string(trim(read_file(device / "dev", 64)));
-    } catch (const Error&) {
-        return "";
-    }
+    return std::string(trim(read_or_empty(device / "dev", 64)));
 }
 
 }  // namespace

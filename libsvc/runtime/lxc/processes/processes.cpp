@@ -11,6 +11,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/base/presence.h"
 #include "libsvc/base/strings.h"
 
 namespace svc::lxc {
@@ -20,18 +21,9 @@ using std::chrono::steady_clock;
 
 namespace {
 
-// "" when it cannot be read, as of a process that has gone.
-std::string text_of_proc(const std::filesystem::path& file) {
-    try {
-        return read_file(file);
-    } catch (const Error&) {
-        return "";
-    }
-}
-
 // Such as a command or an init; monitors and helpers have one pid alone.
 bool is_in_container(std::string_view pid) {
-    const std::string status = text_of_proc("/proc/" + std::string(pid) + "/status");
+    const std::string status = read_or_empty("/proc/" + std::string(pid) + "/status");
     const std::size_t line = status.find("\nNSpid:");
     if (line == std::string::npos) return false;
     const std::string_view pids = std::string_view(status).substr(line + 7);
@@ -82,12 +74,12 @@ bool wait_for_end(int pidfd, milliseconds limit) {
 void reap_lost_commands() {
     std::error_code ended;  // a thread that ends meanwhile hands its children on
     for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", ended))
-        for (const std::string& pid : split(trim(text_of_proc(thread.path() / "children")), ' '))
+        for (const std::string& pid : split(trim(read_or_empty(thread.path() / "children")), ' '))
             if (!pid.empty() && is_in_container(pid)) reap_child(pid);
 }
 
 pid_t pid_of(int pidfd) {
-    const std::string info = text_of_proc("/proc/self/fdinfo/" + std::to_string(pidfd));
+    const std::string info = read_or_empty("/proc/self/fdinfo/" + std::to_string(pidfd));
     const std::size_t line = info.find("\nPid:");
     if (line == std::string::npos) return -1;
     pid_t pid = -1;
