@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,7 @@ struct LxcSettings {
     std::uint64_t bandwidth = 0;       // bits a second of each instance; 0: not limited
     std::uint32_t connections = 4096;  // of each instance; 0: not limited
     std::filesystem::path agent;       // "": beside the program
-    lxc::LauncherKind launcher = lxc::LauncherKind::liblxc;
+    std::optional<lxc::LauncherKind> launcher;  // empty: as the machine allows
     std::filesystem::path helper, launch_helper;  // "": beside the program
 };
 

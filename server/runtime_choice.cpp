@@ -54,10 +54,11 @@ BuiltRuntime build_simulated(const Options& options, const StateDirectory& state
 void find_helpers(LxcOptions& lxc, const LxcSettings& settings) {
     lxc.launcher = settings.launcher;
     const bool own = settings.launcher == lxc::LauncherKind::own;
-    lxc.helper = find_program("svc-lxc", settings.helper, "libsvc/runtime/lxc/helper", "lxc_helper",
-                              own ? Missing::allowed : Missing::refused);
     lxc.launch_helper = find_program("svc-launch", settings.launch_helper, "libsvc/runtime/lxc/launcher",
                                      "launch_helper", own ? Missing::refused : Missing::allowed);
+    const bool liblxc_may_wait = settings.launcher != lxc::LauncherKind::liblxc && !lxc.launch_helper.empty();
+    lxc.helper = find_program("svc-lxc", settings.helper, "libsvc/runtime/lxc/helper", "lxc_helper",
+                              liblxc_may_wait ? Missing::allowed : Missing::refused);
 }
 
 std::unique_ptr<LxcRuntime> build_lxc(const Options& options, const StateDirectory& state, const Clock& clock,

@@ -65,6 +65,13 @@ double read_swap_rate(Key key, const Json& value) {
     return value.as_double();
 }
 
+void apply_launcher(Options& options, Key key, const Json& value) {
+    const std::string name = read_one_of(key, value, {"automatic", "liblxc", "own"});
+    options.lxc.launcher.reset();
+    if (name != "automatic")
+        options.lxc.launcher = name == "own" ? lxc::LauncherKind::own : lxc::LauncherKind::liblxc;
+}
+
 void apply_log_level(Options& options, Key key, const Json& value) {
     options.log_level = log::parse_level(read_one_of(key, value, {"debug", "info", "warning", "error"}));
 }
@@ -149,11 +156,7 @@ constexpr std::array lxc_settings{
             [](Options& o, Key k, const Json& v) {
                 o.lxc.node_prefix = static_cast<unsigned>(read_count(k, v, 8, 30));
             }},
-    Setting{"lxc_launcher", "", "liblxc or own: what starts containers",
-            [](Options& o, Key k, const Json& v) {
-                const bool own = read_one_of(k, v, {"liblxc", "own"}) == "own";
-                o.lxc.launcher = own ? lxc::LauncherKind::own : lxc::LauncherKind::liblxc;
-            }},
+    Setting{"lxc_launcher", "", "what starts containers: automatic, liblxc or own", apply_launcher},
     Setting{"lxc_helper", "", "the svc-lxc program, for the launcher liblxc",
             [](Options& o, Key k, const Json& v) { o.lxc.helper = read_path(k, v); }},
     Setting{"launch_helper", "", "the svc-launch program, for the launcher own",

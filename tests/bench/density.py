@@ -49,7 +49,7 @@ def kind_of(pid, daemon):
         return None
     if f"svc-{daemon.bridge}/" not in groups:
         return None
-    return {"svc-lxc": "monitor", "svc-agent": "agent"}.get(program, "guest")
+    return {"svc-launch": "monitor", "svc-lxc": "monitor", "svc-agent": "agent"}.get(program, "guest")
 
 
 def settle(daemon, count):

@@ -15,6 +15,7 @@ import kernel_machine
 HERE = pathlib.Path(__file__).resolve().parent / "android"
 PROBE = harness.BUILD / "tests/system/binder-probe"
 HELPER = harness.BUILD / "libsvc/runtime/lxc/helper/svc-lxc"
+LAUNCHER = harness.BUILD / "libsvc/runtime/lxc/launcher/svc-launch"
 STUBS = ("getprop", "pm", "am", "dumpsys", "pidof", "logcat")
 SETTINGS = {"state_dir": "/var/lib/svc", "listen": "127.0.0.1:0", "metrics_listen": "none", "hypervisor_listen": "none", "bridge": "svctbr",
             "subnet": "10.99.0.1/24", "address": "127.0.0.1", "runtime": "lxc", "name_servers": ["10.0.0.53"]}
@@ -67,15 +68,16 @@ def sections(output):
 class AndroidGuests(unittest.TestCase):
     maxDiff = None
 
-    def run_inside(self, mode):
+    def run_inside(self, mode, launcher="automatic"):
         machine = kernel_machine.KernelMachine()
         self.addCleanup(machine.close)
         if mode == "binderfs":
             machine.take_binderfs()
         for program, place in ((harness.SVCD, "/usr/bin/svcd"), (harness.SVCCTL, "/usr/bin/svcctl"), (harness.AGENT, "/usr/bin/svc-agent"),
-                               (HELPER, "/usr/bin/svc-lxc"), ("/bin/tar", "/usr/bin/tar")):
+                               (HELPER, "/usr/bin/svc-lxc"), (LAUNCHER, "/usr/bin/svc-launch"), ("/bin/tar", "/usr/bin/tar")):
             machine.add(program, place)
-        machine.write("/etc/svcd.yaml", "".join(f"{key}: {json.dumps(value)}\n" for key, value in SETTINGS.items()))
+        settings = {**SETTINGS, "lxc_launcher": launcher}
+        machine.write("/etc/svcd.yaml", "".join(f"{key}: {json.dumps(value)}\n" for key, value in settings.items()))
         machine.write("/usr/lib/x86_64-linux-gnu/lxc/rootfs/README", "")
         machine.add(PROBE, "/binder-probe")
         machine.write("/inside.sh", (HERE / "inside.sh").read_text(), 0o755)
@@ -88,7 +90,13 @@ class AndroidGuests(unittest.TestCase):
         return sections(output)
 
     def test_two_guests_have_binder_devices_each(self):
-        told = self.run_inside("devices")
+        self.check_devices("own")
+
+    def test_two_guests_of_liblxc_have_binder_devices_each(self):
+        self.check_devices("liblxc")
+
+    def check_devices(self, launcher):
+        told = self.run_inside("devices", launcher)
         self.assertIn("binder devices for 2 guests", "\n".join(told["node"]))
         self.check(told)
         self.assertIn("sets of binder devices for Android guests: none of the 2 is free", " ".join(told["third"]))

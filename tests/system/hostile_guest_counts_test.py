@@ -50,10 +50,13 @@ class HostileGuestCounts(HostileGuestTest):
             self.assertLess(bomb.count, 4096)
             self.everything_is_well()
 
+    def takes_commands(self, id):
+        return self.daemon.ctl("exec", id, "--", "true").returncode == 0
+
     def test_it_gets_its_namespace_again_when_it_restarts_itself(self):
         before = harness.pids_of(self.one)[0]
         self.shell(self.one, "(sleep 0.1; reboot -f) </dev/null >/dev/null 2>&1 &")
-        self.assertTrue(self.daemon.eventually(lambda: harness.pids_of(self.one)[:1] not in ([], [before])))
+        self.assertTrue(self.daemon.eventually(lambda: harness.pids_of(self.one)[:1] not in ([], [before]) and self.takes_commands(self.one)))
         self.both_get("inotify", 100)
 
     def test_control_groups_that_it_makes(self):

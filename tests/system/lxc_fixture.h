@@ -95,7 +95,8 @@ inline std::filesystem::path busybox_package(const std::filesystem::path& folder
 inline void use_launcher(LxcOptions& options) {
     options.helper = ::getenv("SVC_LXC_HELPER");
     options.launch_helper = ::getenv("SVC_LAUNCH_HELPER");
-    if (std::string_view(::getenv("SVC_LXC_LAUNCHER")) == "own") options.launcher = lxc::LauncherKind::own;
+    const bool own = std::string_view(::getenv("SVC_LXC_LAUNCHER")) == "own";
+    options.launcher = own ? lxc::LauncherKind::own : lxc::LauncherKind::liblxc;
 }
 
 // What use_launcher() of a daemon that the test starts has to find.

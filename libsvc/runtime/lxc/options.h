@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,9 +41,10 @@ struct LxcOptions {
     std::string subnet = "192.168.100.1/20";  // the bridge's own address and prefix
     std::uint32_t bridge_mtu = 1500;          // bytes
     std::filesystem::path agent;              // svc-agent on the host; empty: none is bound or started
-    lxc::LauncherKind launcher{};             // of containers that are started from now on
-    // The programs svc-lxc and svc-launch. That of the other launcher may be empty: nothing enters a
-    // container that it has started then.
+    // Of containers that are started from now on. Empty: `own` where the machine allows it, else `liblxc`.
+    std::optional<lxc::LauncherKind> launcher;
+    // The programs svc-lxc and svc-launch. One that is not there is empty: nothing starts or enters a
+    // container of that launcher then.
     std::filesystem::path helper, launch_helper;
     std::filesystem::path agent_socket_dir;  // holds server.unix; empty: not bound
     std::uint32_t id_base = 0;               // first host id of the owners on disk; 0: chosen by the runtime

@@ -4,7 +4,6 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/runtime/lxc/container/core_pins.h"
-#include "libsvc/runtime/lxc/host/host_setup.h"
 #include "libsvc/runtime/lxc/network/guest_rules.h"
 
 using namespace svc;
@@ -280,10 +279,4 @@ TEST_CASE("a configuration for the launcher of our own has its hierarchies, and 
                                            "svc.hierarchy = v1 pids /sys/fs/cgroup/pids\n"
                                            "svc.hierarchy = named - /sys/fs/cgroup/systemd\n"
                                            "svc.hierarchy = v2 - /sys/fs/cgroup/unified\n"));
-}
-
-TEST_CASE("the launcher of our own is refused where guests would go without AppArmor") {
-    CHECK_NOTHROW(check_confinement(LauncherKind::liblxc, true));
-    CHECK_NOTHROW(check_confinement(LauncherKind::own, false));
-    CHECK_THROWS_WITH(check_confinement(LauncherKind::own, true), Catch::Contains("AppArmor"));
 }

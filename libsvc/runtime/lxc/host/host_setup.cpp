@@ -24,6 +24,7 @@
 #include "libsvc/runtime/lxc/disk/overlay.h"
 #include "libsvc/runtime/lxc/helper/protocol.h"
 #include "libsvc/runtime/lxc/host/kernel_setting.h"
+#include "libsvc/runtime/lxc/host/launcher_choice.h"
 #include "libsvc/runtime/lxc/network/addresses.h"
 
 namespace svc::lxc {
@@ -44,14 +45,6 @@ void check_path(std::string_view what, const std::filesystem::path& path, std::s
         throw Error(ErrorCode::invalid_argument,
                     fmt::format("{} {} must be an absolute path of letters, digits and {}", what,
                                 quoted(path.native()), allowed));
-}
-
-std::string text_or_empty(const std::filesystem::path& path) {
-    try {
-        return read_file(path);
-    } catch (const Error&) {
-        return "";
-    }
 }
 
 // Roots of containers are other users on the host: they need search permission, not read permission. The
@@ -131,7 +124,7 @@ std::uint32_t settle_id_base(const LxcOptions& options, const Layout& layout) {
     if (base != 0) return base;
     base = options.id_base != 0
                ? options.id_base
-               : choose_id_base(text_or_empty("/etc/subuid"), text_or_empty("/etc/subgid"), options.id_count);
+               : choose_id_base(read_or_empty("/etc/subuid"), read_or_empty("/etc/subgid"), options.id_count);
     write_file_atomically(layout.id_base(), std::to_string(base) + "\n");
     return base;
 }
@@ -144,11 +137,6 @@ std::string why_ids_are_shared(const LxcOptions& options, const ConfigContext& c
         id_mapping_failure(options.state_dir, {context.id_base, options.first_range, options.id_count});
     if (!failure.empty()) log::warning("all containers share one range of user ids", {{"reason", failure}});
     return failure;
-}
-
-bool apparmor_is_usable() {
-    return text_or_empty("/sys/module/apparmor/parameters/enabled").starts_with('Y') &&
-           ::access("/sbin/apparmor_parser", X_OK) == 0;
 }
 
 // Ranges of the region that are large enough for Android.
@@ -165,8 +153,8 @@ std::vector<IdRange> large_ranges(const IdRegion& region) {
 }
 
 ReservedIds ids_of_others_here(const ConfigContext& context) {
-    auto reserved = ids_of_others({text_or_empty("/etc/passwd"), text_or_empty("/etc/group")},
-                                  {text_or_empty("/etc/subuid"), text_or_empty("/etc/subgid")});
+    auto reserved = ids_of_others({read_or_empty("/etc/passwd"), read_or_empty("/etc/group")},
+                                  {read_or_empty("/etc/subuid"), read_or_empty("/etc/subgid")});
     reserved.emplace_back(foreign_first, foreign_last);
     reserved.emplace_back(context.id_base, std::uint64_t{context.id_base} + context.id_count - 1);
     return reserved;
@@ -209,8 +197,8 @@ void take_sets(const LxcOptions& options, const ConfigContext& context, BinderSu
 
 void settle_android(const LxcOptions& options, ConfigContext& context) {
     BinderSupport& binder = context.binder;
-    binder = find_binder(text_or_empty("/proc/filesystems"),
-                         text_or_empty(options.sysfs / "module/binder_linux/parameters/devices"));
+    binder = find_binder(read_or_empty("/proc/filesystems"),
+                         read_or_empty(options.sysfs / "module/binder_linux/parameters/devices"));
     if (!binder.usable()) return;
     if (!context.shared_ids.empty())
         binder.fault = "all containers share one range of user ids: " + context.shared_ids;
@@ -228,16 +216,10 @@ const std::filesystem::path& starting_helper(const LxcOptions& options) {
     return options.launcher == LauncherKind::own ? options.launch_helper : options.helper;
 }
 
-void check_confinement(LauncherKind launcher, bool apparmor) {
-    if (launcher == LauncherKind::own && apparmor)
-        throw Error(ErrorCode::unsupported,
-                    "the launcher `own` does not confine guests by AppArmor, which this machine has on: use "
-                    "the launcher `liblxc`");
-}
-
 LxcOptions checked(LxcOptions options) {
     // ':' and ',' separate parts of the overlay's mount options.
     check_path("state directory", options.state_dir, "/._-+@=~");
+    options.launcher = choose_launcher(options.launcher, launch_conditions(options));
     const std::filesystem::path& helper = starting_helper(options);
     check_path("helper", helper, "/._-+@=~, :");
     if (!options.agent.empty()) check_path("agent", options.agent, "/._-+@=~, :");
@@ -288,8 +270,7 @@ ConfigContext make_context(const LxcOptions& options) {
     context.io = options.io;
     context.limit_support = detect_limit_support(context.cgroups, options.state_dir);
     context.apparmor = apparmor_is_usable();
-    context.launcher = options.launcher;
-    check_confinement(context.launcher, context.apparmor);
+    context.launcher = options.launcher.value_or(LauncherKind::liblxc);
     settle_android(options, context);
     if (::access(common_config, R_OK) == 0 && ::access(user_namespace_config, R_OK) == 0) {
         context.common_config = common_config;

@@ -7,12 +7,11 @@
 
 namespace svc::lxc {
 
-// Throws invalid_argument for paths that cannot stand in mount options or liblxc's configuration.
+// With the launcher chosen. Throws invalid_argument for paths that cannot stand in mount options or liblxc's
+// configuration.
 LxcOptions checked(LxcOptions options);
 // The program that starts containers: svc-lxc or svc-launch, as the launcher says.
 const std::filesystem::path& starting_helper(const LxcOptions& options);
-// Throws unsupported where the launcher would leave out what confines guests on this machine.
-void check_confinement(LauncherKind launcher, bool apparmor);
 // Makes the state directory. Chooses the id range at the first start and stores it: layers have owners in
 // that range.
 ConfigContext make_context(const LxcOptions& options);
