@@ -62,11 +62,11 @@ class Svcd:
         assert not left, left
 
 
-class OwnLauncher(Svcd):
-    name = "svcd with lxc_launcher: own"
+class Liblxc(Svcd):
+    name = "svcd with lxc_launcher: liblxc"
 
     def __init__(self, **settings):
-        super().__init__(lxc_launcher="own", **settings)
+        super().__init__(lxc_launcher="liblxc", **settings)
 
 
 class OtherBuild(Svcd):
