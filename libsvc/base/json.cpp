@@ -1,7 +1,6 @@
 #include "libsvc/base/json.h"
 
 #include <rapidjson/error/en.h>
-#include <rapidjson/memorystream.h>
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/reader.h>
 #include <rapidjson/stringbuffer.h>
@@ -27,6 +26,8 @@ struct JsonAccess {
 namespace {
 
 constexpr std::size_t max_depth = 64;
+constexpr std::size_t character_size = 4;  // bytes of UTF-8 at most
+constexpr std::size_t few_members = 32;    // most records have no more
 
 [[noreturn]] void throw_wrong_type(std::string_view expected) {
     throw Error(ErrorCode::invalid_argument, "JSON value is not " + std::string(expected));
@@ -34,7 +35,7 @@ constexpr std::size_t max_depth = 64;
 
 bool has_duplicates(const JsonMembers& members) {
     if (members.size() < 2) return false;
-    if (members.size() <= 16) {
+    if (members.size() <= few_members) {
         for (std::size_t i = 1; i < members.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
                 if (members[i].first == members[j].first) return true;
@@ -51,12 +52,13 @@ bool has_duplicates(const JsonMembers& members) {
 // RapidJSON's own exact conversion is not used: it reads beyond its tables for long numbers with an exponent.
 std::optional<Json> number_of(std::string_view text) {
     const char* const end = text.data() + text.size();
-    if (text.find_first_of(".eE") == std::string_view::npos) {
-        std::int64_t integer = 0;
-        if (std::from_chars(text.data(), end, integer).ec == std::errc()) return Json(integer);
-        std::uint64_t natural = 0;
-        if (std::from_chars(text.data(), end, natural).ec == std::errc()) return Json(natural);
-    }
+    const auto is_whole = [end](std::from_chars_result read) {
+        return read.ptr == end && read.ec == std::errc();
+    };
+    std::int64_t integer = 0;
+    if (is_whole(std::from_chars(text.data(), end, integer))) return Json(integer);
+    std::uint64_t natural = 0;
+    if (is_whole(std::from_chars(text.data(), end, natural))) return Json(natural);
     double value = 0;
     if (std::from_chars(text.data(), end, value).ec == std::errc()) return Json(value);
     const auto exponent = text.find_first_of("eE");
@@ -66,9 +68,12 @@ std::optional<Json> number_of(std::string_view text) {
     return is_tiny ? std::optional(Json(text.front() == '-' ? -0.0 : 0.0)) : std::nullopt;
 }
 
-// Receives RapidJSON's events. The innermost open container is the last of `open_`.
+// Receives RapidJSON's events. What open containers hold so far is in `pending_`: a container is made when it
+// ends, of the size that it has.
 class Builder {
   public:
+    Builder() { pending_.reserve(few_members); }
+
     Json root;
     const char* refusal = nullptr;  // why one of the functions below returned false
 
@@ -87,21 +92,30 @@ class Builder {
     bool String(const char* text, rapidjson::SizeType size, bool) {
         return check_text({text, size}) && add(Json(std::string(text, size)));
     }
-    bool StartObject() { return open(Json::object()); }
+    bool StartObject() { return open(Kind::object); }
     bool Key(const char* text, rapidjson::SizeType size, bool) {
         if (!check_text({text, size})) return false;
-        std::get<JsonMembers>(JsonAccess::value(open_.back())).emplace_back(std::string(text, size), Json());
+        pending_.emplace_back(std::string(text, size), Json());
         return true;
     }
-    bool EndObject(rapidjson::SizeType) {
-        if (has_duplicates(open_.back().as_object())) return refuse("an object has two members of one name");
-        return close();
+    bool EndObject(rapidjson::SizeType size) {
+        JsonMembers members(std::move_iterator(pending_.end() - size), std::move_iterator(pending_.end()));
+        if (has_duplicates(members)) return refuse("an object has two members of one name");
+        return close(size, Json::object(std::move(members)));
     }
-    bool StartArray() { return open(Json::array()); }
-    bool EndArray(rapidjson::SizeType) { return close(); }
+    bool StartArray() { return open(Kind::array); }
+    bool EndArray(rapidjson::SizeType size) {
+        JsonArray items;
+        items.reserve(size);
+        for (auto item = pending_.end() - size; item != pending_.end(); ++item)
+            items.push_back(std::move(item->second));
+        return close(size, Json(std::move(items)));
+    }
     // NOLINTEND(readability-identifier-naming)
 
   private:
+    enum class Kind : bool { array, object };
+
     bool refuse(const char* reason) {
         refusal = reason;
         return false;
@@ -113,27 +127,28 @@ class Builder {
                 return refuse("a string holds half of a surrogate pair");
         return true;
     }
-    bool open(Json container) {
+    bool open(Kind kind) {
         if (open_.size() == max_depth) return refuse("values are nested too deeply");
-        open_.push_back(std::move(container));
+        open_.push_back(kind);
         return true;
     }
-    bool close() {
-        Json done = std::move(open_.back());
+    bool close(rapidjson::SizeType size, Json done) {
+        pending_.erase(pending_.end() - size, pending_.end());
         open_.pop_back();
         return add(std::move(done));
     }
     bool add(Json value) {
         if (open_.empty())
             root = std::move(value);
-        else if (auto* array = std::get_if<JsonArray>(&JsonAccess::value(open_.back())))
-            array->push_back(std::move(value));
+        else if (open_.back() == Kind::array)
+            pending_.emplace_back(std::string(), std::move(value));
         else
-            std::get<JsonMembers>(JsonAccess::value(open_.back())).back().second = std::move(value);
+            pending_.back().second = std::move(value);
         return true;
     }
 
-    std::vector<Json> open_;
+    std::vector<Kind> open_;  // the innermost last
+    JsonMembers pending_;     // items of arrays have no name
 };
 
 template <class Writer>
@@ -314,8 +329,13 @@ std::string Json::dump_pretty() const {
 
 Json Json::parse(std::string_view text) {
     constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
-                               rapidjson::kParseNumbersAsStringsFlag;
-    rapidjson::MemoryStream stream(text.data(), text.size());
+                               rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseInsituFlag;
+    // RapidJSON unescapes where it reads. It looks up to three bytes beyond the end, when a character is cut
+    // off there.
+    std::string buffer;
+    buffer.reserve(text.size() + character_size);
+    buffer.append(text).append(character_size, '\0');
+    rapidjson::InsituStringStream stream(buffer.data());
     rapidjson::Reader reader;
     Builder builder;
     const rapidjson::ParseResult result = reader.Parse<flags>(stream, builder);

@@ -52,6 +52,24 @@ TEST_CASE("json refuses malformed text with the offset") {
     CHECK(refusal(std::string_view("1\0", 2)) == "malformed JSON at byte 1: text goes on after the value");
 }
 
+TEST_CASE("json text ends where it is said to end") {
+    const std::string text = R"({"a":"b\n","c":[1,{}],"d":-2})";
+    CHECK(Json::parse(std::string_view(text + "garbage").substr(0, text.size())).dump() == text);
+    for (std::size_t size = 0; size < text.size(); ++size)
+        CHECK(refusal(std::string_view(text).substr(0, size)).starts_with("malformed JSON at byte "));
+    for (const char* cut_off : {"\"\xC3", "\"\xE2", "\"\xE2\x82", "\"\xF0", "\"\xF0\x9F", "\"\xF0\x9F\x98"})
+        CHECK(refusal(cut_off).starts_with("malformed JSON at byte "));
+}
+
+TEST_CASE("json objects of any size refuse a second member of a name") {
+    for (const int size : {2, 31, 32, 33, 34}) {
+        std::string text = "{";
+        for (int i = 1; i < size; ++i) text += "\"k" + std::to_string(i) + "\":[{}],";
+        CHECK(Json::parse(text + "\"last\":1}").as_object().size() == static_cast<std::size_t>(size));
+        CHECK(refusal(text + "\"k1\":1}").ends_with("an object has two members of one name"));
+    }
+}
+
 TEST_CASE("json refuses duplicate keys in small and large objects") {
     CHECK(refusal(R"({"a":1,"b":{"x":1,"x":2}})").ends_with("an object has two members of one name"));
     std::string large = "{";
