@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -156,6 +157,9 @@ FileDescriptor open_file(const fs::path& path, int flags, unsigned mode) {
 std::string read_file(const fs::path& path, std::size_t max_bytes) {
     const FileDescriptor file = open_file(path, O_RDONLY);
     std::string content;
+    struct stat status {};
+    if (::fstat(file.get(), &status) == 0 && status.st_size > 0)  // 0: /proc
+        content.reserve(std::min(static_cast<std::size_t>(status.st_size), max_bytes));
     std::array<char, 65536> buffer;
     for (;;) {
         const ssize_t got = ::read(file.get(), buffer.data(), buffer.size());

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -33,12 +34,17 @@ constexpr std::size_t few_members = 32;    // most records have no more
     throw Error(ErrorCode::invalid_argument, "JSON value is not " + std::string(expected));
 }
 
+// Most names differ in their length, their first or their last character.
+bool same_name(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    return a.empty() || (a.front() == b.front() && a.back() == b.back() && a == b);
+}
+
 bool has_duplicates(const JsonMembers& members) {
-    if (members.size() < 2) return false;
     if (members.size() <= few_members) {
         for (std::size_t i = 1; i < members.size(); ++i)
             for (std::size_t j = 0; j < i; ++j)
-                if (members[i].first == members[j].first) return true;
+                if (same_name(members[i].first, members[j].first)) return true;
         return false;
     }
     std::vector<std::string_view> keys;  // a hostile object of 100,000 keys must not cost their square
@@ -46,6 +52,19 @@ bool has_duplicates(const JsonMembers& members) {
     for (const auto& member : members) keys.emplace_back(member.first);
     std::sort(keys.begin(), keys.end());
     return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+}
+
+// Nothing but ASCII, written as such: there is no encoding to check.
+bool is_plain(std::string_view text) {
+    if (text.find("\\u") != std::string_view::npos) return false;
+    std::uint64_t bits = 0;
+    for (; text.size() >= sizeof(bits); text.remove_prefix(sizeof(bits))) {
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, text.data(), sizeof(eight));
+        bits |= eight;
+    }
+    for (const char c : text) bits |= static_cast<unsigned char>(c);
+    return (bits & 0x8080808080808080U) == 0;
 }
 
 // Converts the text of a number that RapidJSON has accepted. Nothing: it is too large for a double.
@@ -72,7 +91,7 @@ std::optional<Json> number_of(std::string_view text) {
 // ends, of the size that it has.
 class Builder {
   public:
-    Builder() { pending_.reserve(few_members); }
+    explicit Builder(bool plain) : plain_(plain) { pending_.reserve(few_members); }
 
     Json root;
     const char* refusal = nullptr;  // why one of the functions below returned false
@@ -122,6 +141,7 @@ class Builder {
     }
     // RapidJSON lets a lone low surrogate ("\\udc00") through; its bytes are no valid UTF-8.
     bool check_text(std::string_view text) {
+        if (plain_) return true;
         for (std::size_t at = text.find('\xED'); at != std::string_view::npos; at = text.find('\xED', at + 1))
             if (at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0xA0)
                 return refuse("a string holds half of a surrogate pair");
@@ -147,6 +167,7 @@ class Builder {
         return true;
     }
 
+    const bool plain_;        // the whole text is
     std::vector<Kind> open_;  // the innermost last
     JsonMembers pending_;     // items of arrays have no name
 };
@@ -279,7 +300,7 @@ const Json* Json::find(std::string_view key) const {
     const auto* members = std::get_if<JsonMembers>(&value_);
     if (members == nullptr) return nullptr;
     for (const auto& member : *members)
-        if (member.first == key) return &member.second;
+        if (same_name(member.first, key)) return &member.second;
     return nullptr;
 }
 
@@ -328,8 +349,9 @@ std::string Json::dump_pretty() const {
 }
 
 Json Json::parse(std::string_view text) {
-    constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
-                               rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseInsituFlag;
+    constexpr unsigned flags =
+        rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseInsituFlag;
+    const bool plain = is_plain(text);
     // RapidJSON unescapes where it reads. It looks up to three bytes beyond the end, when a character is cut
     // off there.
     std::string buffer;
@@ -337,8 +359,10 @@ Json Json::parse(std::string_view text) {
     buffer.append(text).append(character_size, '\0');
     rapidjson::InsituStringStream stream(buffer.data());
     rapidjson::Reader reader;
-    Builder builder;
-    const rapidjson::ParseResult result = reader.Parse<flags>(stream, builder);
+    Builder builder(plain);
+    const rapidjson::ParseResult result =
+        plain ? reader.Parse<flags>(stream, builder)
+              : reader.Parse<flags | rapidjson::kParseValidateEncodingFlag>(stream, builder);
     const auto fail = [](std::size_t offset, std::string_view reason) {
         throw Error(ErrorCode::invalid_argument,
                     "malformed JSON at byte " + std::to_string(offset) + ": " + std::string(reason));

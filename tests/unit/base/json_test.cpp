@@ -61,6 +61,19 @@ TEST_CASE("json text ends where it is said to end") {
         CHECK(refusal(cut_off).starts_with("malformed JSON at byte "));
 }
 
+TEST_CASE("json text is checked wherever its characters are not plain") {
+    for (std::size_t before = 0; before < 20; ++before) {
+        const std::string start = "\"" + std::string(before, 'x');
+        for (const char* wrong :
+             {"\x80", "\xFF", "\xC3(", "\xED\xA0\x80", "\\udc00", "\\ud800", "\\x", "\x1F", "\x1A", "\n"})
+            CHECK(refusal(start + wrong + std::string(before, 'y') + "\"")
+                      .starts_with("malformed JSON at byte "));
+        for (const char* right : {"\x7F", "\xC3\xA4", "\xED\x9F\xBF", "\xF0\x9F\x98\x80", " "})
+            CHECK(Json::parse(start + right + "\"").as_string() == start.substr(1) + right);
+        CHECK(Json::parse(start + "\\u00e4\"").as_string() == start.substr(1) + "\xC3\xA4");
+    }
+}
+
 TEST_CASE("json objects of any size refuse a second member of a name") {
     for (const int size : {2, 31, 32, 33, 34}) {
         std::string text = "{";
