@@ -63,17 +63,10 @@ void ArchiveWriter::Free::operator()(archive* writer) const {
     archive_write_free(writer);
 }
 
-void ArchiveWriter::compress() {
-    archive* const writer = archive_.get();
-    check(archive_write_add_filter_gzip(writer));
-    check(archive_write_set_filter_option(writer, "gzip", "compression-level", "1"));
-    check(archive_write_set_filter_option(writer, "gzip", "timestamp", nullptr));
-}
-
-ArchiveWriter::ArchiveWriter(bool compressed) : archive_(archive_write_new()) {
+ArchiveWriter::ArchiveWriter(Compression compression) : archive_(archive_write_new()) {
     archive* const writer = archive_.get();
     if (writer == nullptr) throw Error(ErrorCode::internal, "cannot write the archive: out of memory");
-    if (compressed) compress();
+    if (compression != Compression::none) compressor_.emplace(compression);
     check(archive_write_set_format_pax_restricted(writer));
     archive_write_set_bytes_in_last_block(writer, 1);
     const auto write = [](archive* of, void* self, const void* bytes, std::size_t size) -> la_ssize_t {
@@ -90,7 +83,12 @@ ArchiveWriter::~ArchiveWriter() {
 }
 
 long ArchiveWriter::append(archive*, void* self, const void* bytes, std::size_t size) {
-    static_cast<ArchiveWriter*>(self)->made_.append(static_cast<const char*>(bytes), size);
+    auto& writer = *static_cast<ArchiveWriter*>(self);
+    const std::string_view tar(static_cast<const char*>(bytes), size);
+    if (writer.compressor_)
+        writer.compressor_->write(tar, writer.made_);
+    else
+        writer.made_ += tar;
     return static_cast<long>(size);
 }
 
@@ -120,6 +118,7 @@ void ArchiveWriter::write(std::string_view bytes) {
 void ArchiveWriter::finish() {
     finished_ = true;
     check(archive_write_close(archive_.get()));
+    if (compressor_) compressor_->finish(made_);
 }
 
 std::string ArchiveWriter::take(std::size_t at_most) {

@@ -1,13 +1,15 @@
 #pragma once
-// Makes a tarball in memory, piece by piece; libarchive does the encoding. The caller takes the
-// bytes while they are made, so memory use is constant.
+// Makes a tarball in memory, piece by piece; libarchive does the encoding, BlockCompressor the compression.
+// The caller takes the bytes while they are made, so memory use is constant.
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "libsvc/formats/archive.h"
 #include "libsvc/formats/archive_entry.h"
+#include "libsvc/formats/block_compressor.h"
 
 struct archive;
 
@@ -17,7 +19,7 @@ namespace svc {
 // extended attributes. One thread at a time. Throws internal "cannot write the archive: ...".
 class ArchiveWriter {
   public:
-    explicit ArchiveWriter(bool compressed = true);  // by gzip
+    explicit ArchiveWriter(Compression compression = Compression::gzip);  // or zstd, or none
     ~ArchiveWriter();
     ArchiveWriter(const ArchiveWriter&) = delete;
     ArchiveWriter& operator=(const ArchiveWriter&) = delete;
@@ -35,11 +37,11 @@ class ArchiveWriter {
         void operator()(archive* writer) const;
     };
     void check(int result) const;
-    void compress();
     static long append(archive* writer, void* self, const void* bytes, std::size_t size);
 
     std::string made_;
     std::size_t taken_ = 0;
+    std::optional<BlockCompressor> compressor_;
     bool finished_ = false;
     std::unique_ptr<archive, Free> archive_;  // after what it writes to
 };

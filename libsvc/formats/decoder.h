@@ -1,7 +1,7 @@
 #pragma once
-// Undoes one compression, piece by piece, within bounded memory. Only decoder.cpp includes zlib, libbz2,
-// liblzma and libzstd: libarchive's own filters would undo any number of compressions one upon the other, do
-// not check what gzip says of its content, and give xz as much memory as the archive asks for.
+// Undoes one compression, piece by piece, within bounded memory. It uses zlib, libbz2, liblzma and libzstd
+// themselves: libarchive's own filters would undo any number of compressions one upon the other, do not check
+// what gzip says of its content, and give xz as much memory as the archive asks for.
 #include <cstddef>
 #include <memory>
 #include <span>

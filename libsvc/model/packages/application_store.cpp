@@ -93,8 +93,8 @@ Json version_to_store(const ApplicationVersion& version) {
         {"ready", readiness_to_store(*version.ready)},
         {"base_instance", version.base_instance},
         {"layer_size", version.layer_size},
-        {"export_fingerprint", version.export_fingerprint},
-        {"export_size", version.export_size},
+        {"export_sha256", version.export_fingerprint},
+        {"export_bytes", version.export_size},
     });
 }
 
@@ -110,8 +110,10 @@ void read_content(const JsonFields& fields, ApplicationVersion& version) {
     if (const auto ready = fields.object("ready")) version.ready = readiness_from_store(*ready);
     version.base_instance = text_at(fields, "base_instance");
     version.layer_size = bytes_at(fields, "layer_size");
-    version.export_fingerprint = text_at(fields, "export_fingerprint");
-    version.export_size = bytes_at(fields, "export_size");
+    // Not `export_fingerprint` and `export_size` of earlier records: their archives were compressed in one
+    // piece and had other bytes.
+    version.export_fingerprint = text_at(fields, "export_sha256");
+    version.export_size = bytes_at(fields, "export_bytes");
 }
 
 ApplicationVersion application_version_from_store(const JsonFields& fields) {

@@ -17,13 +17,14 @@ void check_compression(const std::filesystem::path& package) {
         case Compression::gzip:
         case Compression::bzip2:
         case Compression::xz:
+        case Compression::zstd:
             return;
         case Compression::none:
-        case Compression::zstd:
         case Compression::unknown:
             break;
     }
-    throw Error(ErrorCode::invalid_argument, "image package is not a gzip, bzip2 or xz compressed tarball");
+    throw Error(ErrorCode::invalid_argument,
+                "image package is not a tarball compressed by gzip, bzip2, xz or zstd");
 }
 
 }  // namespace

@@ -105,11 +105,13 @@ TEST_CASE_METHOD(ImageFixture, "the fingerprint of the header must be that of th
     CHECK(images().list().size() == 1);
 }
 
-TEST_CASE_METHOD(ImageFixture, "gzip, bzip2 and xz packages are taken, other formats are refused") {
+TEST_CASE_METHOD(ImageFixture, "gzip, bzip2, xz and zstd packages are taken, other formats are refused") {
     for (const char* format : {"-cz", "-cj", "-cJ"})
         CHECK(wait(images().create({format + 1, {}}, upload(packed({format}, metadata)), "", "test"))
                   ->err.empty());
-    const std::string text = "image package is not a gzip, bzip2 or xz compressed tarball";
+    const std::string zstd = packed({"--zstd", "-c"}, metadata);
+    CHECK(wait(images().create({"zstd", {}}, upload(zstd), "", "test"))->err.empty());
+    const std::string text = "image package is not a tarball compressed by gzip, bzip2, xz or zstd";
     CHECK(refusal(packed({"-c"}, metadata)) == text);
     CHECK(refusal("hello") == text);
     CHECK(refusal("") == text);
