@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "libsvc/blobs/scratch_file.h"
+
 namespace svc {
 
 struct BlobInfo {
@@ -44,6 +46,8 @@ class BlobStore {
     // Throws exhausted "not enough space for an upload of N bytes: M free" when `expected_size` (0: not
     // known) and a reserve do not fit.
     virtual std::unique_ptr<BlobWriter> create(std::uint64_t expected_size) = 0;
+    // Beside the uploads, and within the same reserve.
+    virtual ScratchFile scratch() = 0;
     virtual std::filesystem::path path(std::string_view digest) = 0;  // a readable file; throws not_found
     virtual bool contains(std::string_view digest) = 0;
     virtual void remove(std::string_view digest) = 0;  // absent is fine

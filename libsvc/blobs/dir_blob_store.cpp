@@ -144,6 +144,10 @@ std::unique_ptr<BlobWriter> DirBlobStore::create(std::uint64_t expected_size) {
     return std::make_unique<DirBlobWriter>(options_);
 }
 
+ScratchFile DirBlobStore::scratch() {
+    return {options_.root / options_.incoming, options_.reserve_bytes};
+}
+
 fs::path DirBlobStore::path(std::string_view digest) {
     if (!contains(digest)) throw blob_not_found(digest);
     return blob_path(options_.root, digest);

@@ -19,6 +19,7 @@ class DirBlobStore final : public BlobStore {
   public:
     explicit DirBlobStore(DirBlobStoreOptions options);
     std::unique_ptr<BlobWriter> create(std::uint64_t expected_size) override;
+    ScratchFile scratch() override;
     std::filesystem::path path(std::string_view digest) override;
     bool contains(std::string_view digest) override;
     void remove(std::string_view digest) override;

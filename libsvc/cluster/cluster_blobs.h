@@ -45,6 +45,7 @@ class ClusterBlobs final : public BlobStore {
     // commit() of the writer returns when two managers have the package; a manager that lives alone says so
     // in its log. Throws unavailable where others live and none of them takes it.
     std::unique_ptr<BlobWriter> create(std::uint64_t expected_size) override;
+    ScratchFile scratch() override { return local_.scratch(); }
     // Fetches it from a manager that has it where this one does not. Throws not_found when none has it, and
     // unavailable when one that may have it cannot be asked.
     std::filesystem::path path(std::string_view digest) override;

@@ -43,6 +43,7 @@ class BlobsOfCluster final : public BlobStore {
         membership_.lead(Leader{"id-m1", 1});
     }
     std::unique_ptr<BlobWriter> create(std::uint64_t size) override { return all_.create(size); }
+    ScratchFile scratch() override { return all_.scratch(); }
     std::filesystem::path path(std::string_view digest) override { return all_.path(digest); }
     bool contains(std::string_view digest) override { return all_.contains(digest); }
     void remove(std::string_view digest) override { all_.remove(digest); }
@@ -185,6 +186,15 @@ TEST_CASE("a blob of the largest size is taken, a larger one refused") {
     const auto writer = blobs.create(0);
     writer->write(std::string(limit, 'y'));
     CHECK(code_of([&] { writer->write("y"); }) == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("a scratch file gives back what it was given, and is no blob") {
+    EVERY_BLOB_STORE(blobs);
+    ScratchFile file = blobs.scratch();
+    file.write(std::string(limit, 'x'));
+    file.write("y");
+    CHECK(file.read(2 * limit) == std::string(limit, 'x') + "y");
+    CHECK(blobs.list().empty());
 }
 
 TEST_CASE("a blob that is not finished cannot be committed") {

@@ -151,5 +151,41 @@ TEST_CASE("an upload of unknown size stops at the reserve") {
     });
 }
 
+TEST_CASE("a scratch file has no name, and its bytes are read in order") {
+    const TemporaryDirectory directory(fs::temp_directory_path());
+    DirBlobStore blobs({.root = directory.path(), .reserve_bytes = 0});
+    ScratchFile file = blobs.scratch();
+    file.write("hello ");
+    file.write("world");
+    CHECK(files_below(directory.path()) == 0);
+    CHECK(blobs.list().empty());
+    CHECK(file.read(8) == "hello wo");
+    ScratchFile moved = std::move(file);
+    CHECK(moved.read(100) == "rld");
+    CHECK(moved.read(100).empty());
+}
+
+TEST_CASE("a scratch file takes no bytes of the reserve, and gives back what it took") {
+    test::on_small_disk(40U << 20, [](const fs::path& disk) {
+        DirBlobStore blobs({.root = disk, .reserve_bytes = 20U << 20});
+        {
+            ScratchFile file = blobs.scratch();
+            const auto fill = [&] {
+                for (int i = 0; i < 40; ++i) file.write(std::string(1U << 20, 0));
+            };
+            CHECK_THAT(test::message_of(fill),
+                       Catch::StartsWith("not enough space for a temporary file after 25165824 bytes: ") &&
+                           Catch::EndsWith(" free, 20971520 kept in reserve"));
+            CHECK(free_bytes(disk) < (20U << 20));
+        }
+        CHECK(free_bytes(disk) > (39U << 20));
+        ScratchFile(disk, 0).write("small");
+    });
+    test::on_small_disk(4U << 20, [](const fs::path& disk) {
+        ScratchFile file(disk, 0);
+        CHECK(test::code_of([&] { file.write(std::string(8U << 20, 0)); }) == ErrorCode::exhausted);
+    });
+}
+
 }  // namespace
 }  // namespace svc

@@ -184,6 +184,7 @@ namespace {
 class CopyingBlobs final : public BlobStore {
   public:
     std::unique_ptr<BlobWriter> create(std::uint64_t) override { return nullptr; }
+    ScratchFile scratch() override { return {std::filesystem::temp_directory_path(), 0}; }
     std::filesystem::path path(std::string_view) override { return {}; }
     bool contains(std::string_view) override { return false; }
     void remove(std::string_view) override {}
