@@ -112,6 +112,16 @@ int manifest(Context& context, const Arguments& arguments) {
     return 0;
 }
 
+// What the name of the file says. A service that does not know of compressions would send gzip all the same.
+std::string compression_of(Context& context, const std::filesystem::path& target) {
+    if (target.extension() != ".zst") return "";
+    const JsonArray known = context.client().server().at("api_extensions").as_array();
+    if (std::ranges::find(known, Json("application_export_compression")) == known.end())
+        throw Error(ErrorCode::unsupported, "the service cannot export to " + quoted(target.string()) +
+                                                ": it compresses by gzip alone");
+    return "zstd";
+}
+
 // Downloads to a temporary file, which gets its name when its digest is the one of the service.
 int export_archive(Context& context, const Arguments& arguments) {
     const int version = parse_version("<version>", arguments.integer("version"));
@@ -119,13 +129,14 @@ int export_archive(Context& context, const Arguments& arguments) {
     const std::filesystem::path target = arguments.given("file")
                                              ? arguments.text("file")
                                              : application + "-" + std::to_string(version) + ".tar.gz";
+    const std::string compression = compression_of(context, target);
     const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
     const TemporaryDirectory scratch(folder, ".svcctl-");
     const auto partial = scratch.path() / "archive";
     const FileDescriptor file = open_file(partial, O_WRONLY | O_CREAT | O_EXCL, 0644);
     Sha256 digest;
     const std::string expected =
-        context.client().export_application(application, version, [&](std::string_view piece) {
+        context.client().export_application(application, version, compression, [&](std::string_view piece) {
             digest.update(piece);
             write_all(file.get(), piece);
         });
@@ -229,7 +240,9 @@ Command application_export_command() {
     return {{"application", "export"},
             {},
             "write a version into an archive that can be added as an image",
-            {one_application(), one_version(), {"file", "where to; <application>-<version>.tar.gz", false}},
+            {one_application(),
+             one_version(),
+             {"file", "where to, .tar.gz or .tar.zst; <application>-<version>.tar.gz", false}},
             {},
             export_archive};
 }

@@ -66,9 +66,10 @@ class ApiClient {
     Json delete_application_version(std::string_view id_or_name, int version, bool force);
     Json publish_application(std::string_view id_or_name, int version, bool published);
     std::string application_manifest(std::string_view id_or_name, std::optional<int> version = std::nullopt);
+    // `compression`: gzip or zstd (extension application_export_compression); "": as the service does it.
     // Returns the SHA-256 that the service sent in the header; the caller compares it with the bytes that
     // arrived.
-    std::string export_application(std::string_view id_or_name, int version,
+    std::string export_application(std::string_view id_or_name, int version, std::string_view compression,
                                    std::function<void(std::string_view)> sink);
 
     JsonArray registry_applications();

@@ -92,8 +92,11 @@ std::string ApiClient::application_manifest(std::string_view id_or_name, std::op
 }
 
 std::string ApiClient::export_application(std::string_view id_or_name, int version,
+                                          std::string_view compression,
                                           std::function<void(std::string_view)> sink) {
-    return download(version_path("applications", id_or_name, version), "X-SVC-Fingerprint", std::move(sink));
+    const std::string query = compression.empty() ? "" : "?compression=" + percent_encode(compression);
+    return download(version_path("applications", id_or_name, version) + query, "X-SVC-Fingerprint",
+                    std::move(sink));
 }
 
 JsonArray ApiClient::registry_applications() {

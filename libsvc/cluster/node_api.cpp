@@ -12,6 +12,7 @@
 #include "libsvc/cluster/node/exec_server.h"
 #include "libsvc/cluster/node/link_server.h"
 #include "libsvc/cluster/node/packages.h"
+#include "libsvc/cluster/node/remote_stream.h"
 #include "libsvc/model/values/api.h"
 
 namespace svc {
@@ -65,6 +66,8 @@ class ArchiveSource final : public BodySource {
 Response stream_of(std::unique_ptr<ArchiveStream> stream) {
     Response response;
     response.headers.set("Content-Type", "application/octet-stream");
+    if (const std::string format = stream->format(); !format.empty())
+        response.headers.set(node::format_header, format);
     response.source = std::make_unique<ArchiveSource>(std::move(stream));
     return response;
 }
@@ -75,11 +78,16 @@ Response upgrade_to(std::shared_ptr<WebSocketHandler> handler) {
     return response;
 }
 
+// Leaders of earlier versions name no compression. They know the digest of other bytes than are made here,
+// and would tell clients of it.
 ExportRequest export_from_json(const std::string& body) {
     const Json json = Json::parse(body);
     const JsonFields fields(json);
+    const auto compression = fields.string("compression");
+    if (!compression)
+        throw Error(ErrorCode::unavailable, "exports from this node wait until the leader has its version");
     return {fields.strings("layers").value_or(std::vector<std::string>()),
-            fields.string("metadata").value_or("")};
+            fields.string("metadata").value_or(""), written_compression(*compression)};
 }
 
 }  // namespace

@@ -210,9 +210,15 @@ class RemoteNode::Layers final : public LayerStore {
         asked.path = std::string(node_path) + "export";
         asked.headers = node_.headers();
         asked.headers.add("Content-Type", "application/json");
-        asked.body =
-            Json::object({{"layers", node::to_json(request.layers)}, {"metadata", request.metadata}}).dump();
-        return stream_of(request.layers, asked);
+        asked.body = Json::object({{"layers", node::to_json(request.layers)},
+                                   {"metadata", request.metadata},
+                                   {"compression", std::string(to_text(request.compression))}})
+                         .dump();
+        auto archive = stream_of(request.layers, asked);
+        // Nodes of earlier versions make gzip whatever they are asked for.
+        if (archive->format().empty() && request.compression != Compression::gzip)
+            throw Error(ErrorCode::unsupported, "node '" + node_.options.name + "' compresses by gzip alone");
+        return archive;
     }
     std::unique_ptr<ArchiveStream> pack(std::string_view name) override {
         ClientRequest asked;

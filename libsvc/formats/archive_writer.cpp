@@ -121,6 +121,11 @@ void ArchiveWriter::finish() {
     if (compressor_) compressor_->finish(made_);
 }
 
+std::string ArchiveWriter::format() const {
+    const std::string tar = archive_version_string();
+    return compressor_ ? tar + ", " + compressor_->format() : tar;
+}
+
 std::string ArchiveWriter::take(std::size_t at_most) {
     std::string bytes = made_.substr(taken_, at_most);
     taken_ += bytes.size();

@@ -31,6 +31,7 @@ class ArchiveWriter {
 
     std::size_t ready() const noexcept { return made_.size() - taken_; }
     std::string take(std::size_t at_most);  // of the bytes made so far
+    std::string format() const;             // changes wherever the bytes of the same entries do
 
   private:
     struct Free {

@@ -106,6 +106,11 @@ BlockCompressor::BlockCompressor(Compression compression)
 
 BlockCompressor::~BlockCompressor() = default;
 
+std::string BlockCompressor::format() const {
+    const char* const release = compression_ == Compression::zstd ? ::ZSTD_versionString() : ::zlibVersion();
+    return std::string(to_text(compression_)) + " " + release + " in MiB";
+}
+
 void BlockCompressor::write(std::string_view bytes, std::string& out) {
     while (!bytes.empty()) {
         const std::string_view part = bytes.substr(0, compressed_block_bytes - block_.size());

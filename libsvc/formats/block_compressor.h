@@ -24,6 +24,8 @@ class BlockCompressor {
     // Appends to `out` what is ready; waits for the oldest block when all cores have one.
     void write(std::string_view bytes, std::string& out);
     void finish(std::string& out);
+    // Changes wherever the bytes do: "zstd 1.5.4 in MiB".
+    std::string format() const;
 
   private:
     void begin_block(std::string& out);

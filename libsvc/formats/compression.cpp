@@ -7,6 +7,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
+#include "libsvc/base/json.h"
 #include "libsvc/base/strings.h"
 
 namespace svc {
@@ -72,6 +73,12 @@ std::string_view to_text(Compression compression) {
             break;
     }
     return "unknown";
+}
+
+Compression written_compression(std::string_view text) {
+    if (text == "gzip") return Compression::gzip;
+    if (text == "zstd") return Compression::zstd;
+    throw_invalid("compression", quoted(text) + " is not one of gzip, zstd");
 }
 
 void throw_malformed_archive(const std::string& reason) {

@@ -15,6 +15,7 @@
 #include "libsvc/base/clock.h"
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
+#include "libsvc/formats/compression.h"
 #include "libsvc/runtime/machine_gpus.h"
 #include "libsvc/runtime/usage.h"
 
@@ -225,12 +226,16 @@ class ArchiveStream {
     virtual ~ArchiveStream() = default;
     virtual std::string read(
         std::size_t at_most) = 0;  // "" at the end; throws where the archive cannot be made
+    // Names all that the bytes of an export depend on besides what it contains: who makes it, by which
+    // compression of which release. "": not known, another stream of the same content may have other bytes.
+    virtual std::string format() const { return {}; }
 };
 
 // What an exported archive contains.
 struct ExportRequest {
-    std::vector<std::string> layers;  // lowest first
-    std::string metadata;             // text of metadata.yaml
+    std::vector<std::string> layers;              // lowest first
+    std::string metadata;                         // text of metadata.yaml
+    Compression compression = Compression::gzip;  // or zstd
 };
 
 // Read-only layers that containers are made of: the unpacked root file systems of image versions, and the

@@ -80,7 +80,10 @@ int version_of(const Request& request) {
 }
 
 Response export_version(const Services& services, const Request& request) {
-    return send_export(services.applications.exports().export_version(id_of(request), version_of(request)));
+    const std::string asked = request.query_value("compression");
+    const Compression compression = asked.empty() ? Compression::gzip : written_compression(asked);
+    return send_export(
+        services.applications.exports().export_version(id_of(request), version_of(request), compression));
 }
 
 Response update_version(const Services& services, const Request& request) {

@@ -219,6 +219,22 @@ TEST_CASE_METHOD(ApplicationSetup, "an exported version can be added as an image
     CHECK(api.get("/1.0/applications/candy/9").status == 404);
 }
 
+TEST_CASE_METHOD(ApplicationSetup, "a version is exported by zstd where that is asked for") {
+    api.add_application(application_package("candy"));
+    const std::string gzip = api.get("/1.0/applications/candy/0").text;
+    const ApiReply archive = api.get("/1.0/applications/candy/0?compression=zstd");
+    CHECK(archive.headers.get("Content-Disposition") == "attachment; filename=\"candy-0.tar.zst\"");
+    CHECK(archive.headers.get("Content-Length") == std::to_string(archive.text.size()));
+    CHECK(archive.headers.get("X-SVC-Fingerprint") == sha256_hex(archive.text));
+    CHECK(archive.text.starts_with("\x28\xB5\x2F\xFD"));
+    CHECK(api.get("/1.0/applications/candy/0?compression=gzip").text == gzip);
+    api.add_image("copy", archive.text);
+    api.launch("copy");
+    const ApiReply unknown = api.get("/1.0/applications/candy/0?compression=rar");
+    CHECK(unknown.status == 400);
+    CHECK(unknown.error() == "argument compression is invalid: 'rar' is not one of gzip, zstd");
+}
+
 TEST_CASE_METHOD(ApplicationSetup, "applications and versions are deleted") {
     api.add_application(application_package("candy"));
     api.succeed(update("candy", application_package("candy", "version: two\n")));

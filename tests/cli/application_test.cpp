@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/views/application_view.h"
+#include "libsvc/base/file.h"
 #include "libsvc/base/id.h"
 #include "tests/cli/daemon_fixture.h"
 #include "tests/support/eventually.h"
@@ -125,6 +126,10 @@ TEST_CASE_METHOD(Applications, "a manifest is printed, an export written whole")
     CHECK(ask({"application", "export", "candy", "0", target.string()}) == target.string());
     CHECK(std::filesystem::file_size(target) > 0);
     ask({"image", "add", "again", target.string()});
+    const auto small = daemon.path() / "candy.tar.zst";
+    CHECK(ask({"application", "export", "candy", "0", small.string()}) == small.string());
+    CHECK(read_file(small).starts_with("\x28\xB5\x2F\xFD"));
+    ask({"image", "add", "small", small.string()});
     CHECK(run({"application", "export", "candy", "7", (daemon.path() / "x").string()}).status == 1);
     CHECK_FALSE(std::filesystem::exists(daemon.path() / "x"));
 }

@@ -380,11 +380,14 @@ void check_export(World& world) {
     const ExportRequest request{{contract_layer, "captured"}, "architecture: x86_64\ncreation_date: 1\n"};
     auto stream = layers.export_archive(request);
     CHECK(code_of([&] { layers.remove("captured"); }) == ErrorCode::busy);
+    const std::string format = stream->format();
+    CHECK_FALSE(format.empty());
     const std::string bytes = read_stream(*stream, 10'000);
     stream = layers.export_archive(request);
     CHECK(read_stream(*stream, 777'777) == bytes);
     stream = layers.export_archive(request);  // left in the middle
     stream->read(100);
+    CHECK(stream->format() == format);
     stream.reset();
     CHECK(code_of([&] { layers.export_archive({{contract_layer, "absent"}, ""}); }) == ErrorCode::not_found);
     write_file_atomically(world.scratch() / "exported", bytes);

@@ -214,9 +214,13 @@ class FakeLayers final : public LayerStore {
     void before_export(std::function<void()> work) {
         before_export_.with([&](auto& before) { before = std::move(work); });
     }
+    void next_export(std::unique_ptr<ArchiveStream> archive) {  // is this
+        next_export_.with([&](auto& next) { next = std::move(archive); });
+    }
     std::unique_ptr<ArchiveStream> export_archive(const ExportRequest& request) override {
         if (const auto work = before_export_.with([](const auto& before) { return before; })) work();
-        return inner_.export_archive(request);
+        auto given = next_export_.with([](auto& next) { return std::move(next); });
+        return given ? std::move(given) : inner_.export_archive(request);
     }
     void remove(std::string_view name) override { inner_.remove(name); }
     bool contains(std::string_view name) override { return inner_.contains(name); }
@@ -226,7 +230,24 @@ class FakeLayers final : public LayerStore {
   private:
     LayerStore& inner_;
     Guarded<std::function<void()>> before_add_, before_capture_, before_export_;
+    Guarded<std::unique_ptr<ArchiveStream>> next_export_;
     Guarded<std::vector<std::string>> left_out_;
+};
+
+inline std::string read_all(ArchiveStream& archive) {
+    std::string all;
+    for (std::string part = archive.read(1000); !part.empty(); part = archive.read(1000)) all += part;
+    return all;
+}
+
+// An export as nodes of earlier versions make it: in a format that they do not tell.
+class OldArchive final : public ArchiveStream {
+  public:
+    explicit OldArchive(std::string bytes) : bytes_(std::move(bytes)) {}
+    std::string read(std::size_t) override { return std::exchange(bytes_, {}); }
+
+  private:
+    std::string bytes_;
 };
 
 // Work waits in it until the test opens it, and the test can wait until work has come. Thread-safe.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Applications and addons on real containers: bootstrap, hooks, layers, versions, publication, export."""
+import contextlib
 import gzip
 import hashlib
 import io
@@ -223,6 +224,45 @@ class Applications(harness.DaemonTest):
         self.assertEqual(self.daemon.execute(instance, "cat", "/srv/made", "/srv/index.html"), "made\nback\n")
         self.daemon.remove_instances()
         self.daemon.succeed(self.daemon.api("DELETE", "/1.0/images/again", {"force": True}))
+
+    def scratch_files(self):
+        """Files without a name that the daemon has open among the packages."""
+        found = []
+        for entry in pathlib.Path(f"/proc/{self.daemon.process.pid}/fd").iterdir():
+            with contextlib.suppress(OSError):  # closed meanwhile
+                found.append(os.readlink(entry))
+        return [f for f in found if f.startswith(str(self.daemon.state / "blobs")) and f.endswith(" (deleted)")]
+
+    def begin_export(self, path):
+        """The client, which has read the head of the reply alone."""
+        connection = harness.UnixConnection(self.daemon.socket)
+        self.addCleanup(connection.close)
+        connection.request("GET", path)
+        return connection, connection.getresponse()
+
+    def test_an_export_leaves_no_file_when_its_client_goes_or_the_daemon_is_killed(self):
+        id = self.daemon.create_app({"manifest.yaml": manifest("large"), "hooks/pre-start": hook(
+            "[ $INSTANCE_TYPE = base ] || exit 0; dd if=/dev/urandom of=/srv/noise bs=1048576 count=24")})
+        path, incoming = f"/1.0/applications/{id}/0", self.daemon.state / "blobs/incoming"
+        connection, reply = self.begin_export(path)
+        told = reply.headers["X-SVC-Fingerprint"]
+        self.assertGreater(int(reply.headers["Content-Length"]), 24 << 20)
+        self.assertEqual(len(self.scratch_files()), 1)
+        self.assertEqual(os.listdir(incoming), [])
+        reply.close()
+        connection.close()
+        self.assertTrue(self.daemon.eventually(lambda: not self.scratch_files()), self.scratch_files())
+        self.begin_export(path + "?compression=zstd")
+        self.assertEqual(len(self.scratch_files()), 1)
+        self.daemon.kill(signal.SIGKILL)
+        self.assertEqual(os.listdir(incoming), [])
+        self.daemon.start()
+        again = self.daemon.api("GET", path)
+        self.assertEqual((hashlib.sha256(again.raw).hexdigest(), again.headers["X-SVC-Fingerprint"]), (told, told))
+        zstd = self.daemon.api("GET", path + "?compression=zstd")
+        self.assertEqual(hashlib.sha256(zstd.raw).hexdigest(), zstd.headers["X-SVC-Fingerprint"])
+        names = subprocess.run(["tar", "--zstd", "-t"], input=zstd.raw, check=True, capture_output=True).stdout.decode().splitlines()
+        self.assertIn("rootfs/srv/noise", names)
 
     def test_raw_instances_get_addons_too(self):
         self.daemon.add_addon("raw", {"manifest.yaml": "name: raw\n", "hooks/pre-start": hook("echo pre >/root/mark"),

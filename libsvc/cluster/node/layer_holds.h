@@ -45,6 +45,7 @@ class LayerHolds {
         Held(const Held&) = delete;
         Held& operator=(const Held&) = delete;
         std::string read(std::size_t at_most) override { return stream->read(at_most); }
+        std::string format() const override { return stream->format(); }
 
         LayerHolds& holds;
         const std::vector<std::string> layers;

@@ -27,6 +27,10 @@ RemoteStream::RemoteStream(Target target, const ClientRequest& request) : call_(
     if (call_.status() != 200) throw refusal_of(call_.status(), rest());
 }
 
+std::string RemoteStream::format() const {
+    return call_.header(format_header);
+}
+
 std::string RemoteStream::rest() {
     std::string all;
     for (std::string piece = next(); !piece.empty() && all.size() < most_of_error; piece = next())

@@ -9,6 +9,9 @@
 
 namespace svc::node {
 
+// Of the reply to an export: ArchiveStream::format(). Nodes of earlier versions do not send it.
+inline constexpr const char* format_header = "X-SVC-Archive-Format";
+
 // What a node answers instead of what it was asked for.
 Error refusal_of(int status, const std::string& body);
 
@@ -18,6 +21,7 @@ class RemoteStream final : public ArchiveStream {
   public:
     RemoteStream(Target target, const ClientRequest& request);
     std::string read(std::size_t at_most) override;
+    std::string format() const override;
     void interrupt() { call_.interrupt(); }
 
   private:

@@ -30,6 +30,13 @@ struct ParentImage : GuestImage {
     std::string parent_layer;  // "" when the version is a whole root file system (imported)
 };
 
+// Of the archive that an export is.
+struct ExportDigest {
+    std::string format;       // ArchiveStream::format() of it: archives of other formats have other digests
+    std::string fingerprint;  // SHA-256
+    std::uint64_t size = 0;   // bytes
+};
+
 struct ApplicationVersion : ParentImage {
     int number = 0;
     ImageStatus status = ImageStatus::initializing;
@@ -48,9 +55,8 @@ struct ApplicationVersion : ParentImage {
     std::uint64_t package_size = 0;
     std::string layer;          // "" until the bootstrap or the import has made it
     std::string base_instance;  // id of the container that bootstraps it, chosen before the container is made
-    std::uint64_t layer_size = 0;    // bytes
-    std::string export_fingerprint;  // SHA-256 and size of the exported archive; "" before the first export
-    std::uint64_t export_size = 0;
+    std::uint64_t layer_size = 0;                 // bytes
+    std::map<std::string, ExportDigest> exports;  // by compression; those that have been made once
 
     std::vector<std::string> layers() const;  // lowest first
 };

@@ -63,6 +63,27 @@ Json addons_to_store(const std::vector<PackageRef>& packages) {
     return Json::array(std::move(result));
 }
 
+// Versions before had `export_fingerprint` and `export_size`: of an archive of other bytes, as it was
+// compressed in one piece. They are not read.
+Json exports_to_store(const std::map<std::string, ExportDigest>& exports) {
+    Json result = Json::object();
+    for (const auto& [compression, digest] : exports)
+        result.set(compression, Json::object({{"format", digest.format},
+                                              {"fingerprint", digest.fingerprint},
+                                              {"size", digest.size}}));
+    return result;
+}
+
+std::map<std::string, ExportDigest> exports_from_store(const Json& exports) {
+    std::map<std::string, ExportDigest> result;
+    for (const auto& [compression, digest] : exports.as_object()) {
+        const JsonFields fields(digest);
+        result[compression] = {text_at(fields, "format"), text_at(fields, "fingerprint"),
+                               bytes_at(fields, "size")};
+    }
+    return result;
+}
+
 std::vector<PackageRef> addons_from_store(const JsonFields& fields) {
     std::vector<PackageRef> result;
     for (const JsonFields& package : fields.objects("packages").value_or(std::vector<JsonFields>()))
@@ -93,8 +114,7 @@ Json version_to_store(const ApplicationVersion& version) {
         {"ready", readiness_to_store(*version.ready)},
         {"base_instance", version.base_instance},
         {"layer_size", version.layer_size},
-        {"export_sha256", version.export_fingerprint},
-        {"export_bytes", version.export_size},
+        {"exports", exports_to_store(version.exports)},
     });
 }
 
@@ -110,10 +130,7 @@ void read_content(const JsonFields& fields, ApplicationVersion& version) {
     if (const auto ready = fields.object("ready")) version.ready = readiness_from_store(*ready);
     version.base_instance = text_at(fields, "base_instance");
     version.layer_size = bytes_at(fields, "layer_size");
-    // Not `export_fingerprint` and `export_size` of earlier records: their archives were compressed in one
-    // piece and had other bytes.
-    version.export_fingerprint = text_at(fields, "export_sha256");
-    version.export_size = bytes_at(fields, "export_bytes");
+    if (const auto exports = fields.raw("exports")) version.exports = exports_from_store(*exports);
 }
 
 ApplicationVersion application_version_from_store(const JsonFields& fields) {

@@ -86,7 +86,7 @@ const std::vector<std::string>& api_extensions() {
         "instance_snapshots", "instance_files", "instance_forwards", "instance_pause", "node_evacuation",
         "snapshot_export", "android_guests", "instance_screenshots", "instance_recordings", "config_schema",
         "roles", "sessions", "audit", "oidc", "metrics_history", "instance_metrics", "instance_restart",
-        "instance_expiry", "etag_lists", "application_pool"};
+        "instance_expiry", "etag_lists", "application_pool", "application_export_compression"};
     return names;
 }
 

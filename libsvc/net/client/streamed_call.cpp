@@ -29,6 +29,7 @@ class StreamedCall::State {
     }
 
     int status() const { return parser_.reply().status; }
+    std::string header(std::string_view name) const { return std::string(parser_.reply().headers.get(name)); }
     bool complete() const { return parser_.complete(); }
     void interrupt() { channel_.interrupt(); }
 
@@ -57,6 +58,9 @@ StreamedCall::StreamedCall(Target target, const ClientRequest& request)
 StreamedCall::~StreamedCall() = default;
 int StreamedCall::status() const {
     return state_->status();
+}
+std::string StreamedCall::header(std::string_view name) const {
+    return state_->header(name);
 }
 std::optional<std::string> StreamedCall::read(std::chrono::milliseconds limit) {
     return state_->read(limit);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "libsvc/net/client/target.h"
 #include "libsvc/net/http/client_message.h"
@@ -19,6 +20,7 @@ class StreamedCall {
     StreamedCall(Target target, const ClientRequest& request);
     ~StreamedCall();
     int status() const;
+    std::string header(std::string_view name) const;  // of the reply; "" where it has none
     // The next bytes of the body; nothing when none came for so long. Throws unavailable at the end of the
     // stream and after interrupt().
     std::optional<std::string> read(std::chrono::milliseconds limit);

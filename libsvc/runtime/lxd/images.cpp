@@ -54,7 +54,8 @@ class Images::Repacked final : public ArchiveStream {
         : source_(std::move(source)),
           limits_(limits),
           held_(std::move(held)),
-          reader_(source_.file, ArchiveFormat::tar, limits.expansion) {
+          reader_(source_.file, ArchiveFormat::tar, limits.expansion),
+          writer_(source_.compression) {
         ArchiveEntry entry;
         entry.path = "metadata.yaml";
         entry.kind = EntryKind::file;
@@ -69,6 +70,7 @@ class Images::Repacked final : public ArchiveStream {
         while (writer_.ready() < at_most && !finished_) advance();
         return writer_.take(at_most);
     }
+    std::string format() const override { return "image, " + writer_.format(); }
     std::uint64_t bytes() const { return bytes_; }
     const ArchiveReader& reader() const { return reader_; }
     bool has_root() const { return entries_ > 0; }
@@ -376,6 +378,7 @@ std::unique_ptr<ArchiveStream> Images::export_archive(const ExportRequest& reque
     Source source;
     source.file = folder.path() / "image";
     source.metadata = request.metadata;
+    source.compression = request.compression;
     download(image_of(request.layers), source.file);
     return std::make_unique<Repacked>(std::move(source), options_.layer_limits.unpacked, std::move(held));
 }

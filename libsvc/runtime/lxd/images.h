@@ -46,6 +46,7 @@ class Images final : public LayerStore {
         std::set<std::string> left_out;  // paths in the archive, with all below
         bool hostile = false;            // device nodes are refused instead of left out
         std::string metadata;
+        Compression compression = Compression::gzip;  // of what is made of it
     };
     class Repacked;
     std::string metadata() const;

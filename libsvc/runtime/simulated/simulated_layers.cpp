@@ -42,7 +42,7 @@ void write_entry(ArchiveWriter& writer, const std::string& path, EntryKind kind,
 class SimulatedArchive final : public ArchiveStream {
   public:
     SimulatedArchive(SimulatedLayers& layers, const ExportRequest& request)
-        : layers_(layers), held_(request.layers) {
+        : layers_(layers), held_(request.layers), writer_(request.compression) {
         write_entry(writer_, "metadata.yaml", EntryKind::file, request.metadata);
         write_entry(writer_, "rootfs", EntryKind::directory, "");
         write_entry(writer_, "rootfs/layers", EntryKind::file, join(request.layers, "\n") + "\n");
@@ -51,6 +51,7 @@ class SimulatedArchive final : public ArchiveStream {
     }
     ~SimulatedArchive() override { layers_.drop(held_); }
     std::string read(std::size_t at_most) override { return writer_.take(at_most); }
+    std::string format() const override { return "simulated, " + writer_.format(); }
 
   private:
     SimulatedLayers& layers_;

@@ -14,8 +14,6 @@ namespace svc {
 
 namespace {
 
-constexpr std::size_t read_size = std::size_t{256} << 10;
-
 // The form that ImageMetadata::parse() reads.
 Json properties_of(const Application& application, const ApplicationVersion& version) {
     Json properties = Json::object({{"name", application.name}});
@@ -43,12 +41,20 @@ ExportedVersion exported(const Application& application, const ApplicationVersio
 
 namespace {
 
-ExportRequest export_request(const Application& application, const ApplicationVersion& version) {
+ExportRequest export_request(const Application& application, const ApplicationVersion& version,
+                             Compression compression) {
     const Json metadata = Json::object({{"architecture", *version.architecture},
                                         {"creation_date", to_unix_seconds(version.created_at)},
                                         {"properties", properties_of(application, version)},
                                         {"application", exported(application, version).to_json()}});
-    return {version.layers(), to_yaml(metadata)};
+    return {version.layers(), to_yaml(metadata), compression};
+}
+
+void check_exportable(const Application& application, const ApplicationVersion& version) {
+    if (version.status == ImageStatus::active && !application.deleting) return;
+    throw Error(ErrorCode::invalid_argument, "exporting version " + std::to_string(version.number) +
+                                                 " not allowed: it is " +
+                                                 std::string(to_text(version.status)));
 }
 
 }  // namespace
@@ -58,51 +64,52 @@ void forget_stale_exports(const Application& before, Application& application) {
         const ApplicationVersion* const old = before.version(version.number);
         if (old == nullptr || exported(before, *old).to_json() == exported(application, version).to_json())
             continue;
-        version.export_fingerprint.clear();
-        version.export_size = 0;
+        version.exports.clear();
     }
 }
 
-ApplicationExport ApplicationExports::export_version(std::string_view id_or_name, int number) {
+ApplicationExport ApplicationExports::export_version(std::string_view id_or_name, int number,
+                                                     Compression compression) {
     const std::string id = applications_.get(id_or_name)->id.str();
     auto hold = std::make_unique<LayerHold>(content_);
     hold->add(version_of(*applications_.get(id), number).layers());
     const auto application = applications_.get(id);  // read again, now that the layers stay
     const ApplicationVersion& version = version_of(*application, number);
-    if (version.status != ImageStatus::active || application->deleting)
-        throw Error(ErrorCode::invalid_argument, "exporting version " + std::to_string(number) +
-                                                     " not allowed: it is " +
-                                                     std::string(to_text(version.status)));
-    const ExportRequest request = export_request(*application, version);
+    check_exportable(*application, version);
+    MeasuredArchive made =
+        measured(*application, version, export_request(*application, version, compression));
     ApplicationExport result;
-    result.fingerprint = version.export_fingerprint;
-    result.size = version.export_size;
-    if (result.fingerprint.empty()) measure(*application, version, request, result);
-    result.file_name = application->name + "-" + std::to_string(number) + ".tar.gz";
+    result.fingerprint = made.digest.fingerprint;
+    result.size = made.digest.size;
+    result.file_name = application->name + "-" + std::to_string(number) +
+                       (compression == Compression::zstd ? ".tar.zst" : ".tar.gz");
     result.manifest_sha256 = sha256_hex(records_.manifest(id, number));
-    result.archive = held_archive(std::move(hold), content_.layers().export_archive(request));
+    result.archive = held_archive(std::move(hold), std::move(made.archive));
     log::info(
         "application version exported",
         {{"application", id}, {"version", std::to_string(number)}, {"fingerprint", result.fingerprint}});
     return result;
 }
 
-// Reads the whole archive. Its fingerprint is stored unless the metadata has changed meanwhile.
-void ApplicationExports::measure(const Application& application, const ApplicationVersion& version,
-                                 const ExportRequest& request, ApplicationExport& result) {
-    const auto archive = content_.layers().export_archive(request);
-    Sha256 digest;
-    for (std::string part = archive->read(read_size); !part.empty(); part = archive->read(read_size)) {
-        digest.update(part);
-        result.size += part.size();
-    }
-    result.fingerprint = digest.hex();
+// The digest goes ahead of the archive. Where it is not known of archives in this format, the archive is made
+// first, and its digest stored unless the metadata has changed meanwhile.
+MeasuredArchive ApplicationExports::measured(const Application& application,
+                                             const ApplicationVersion& version,
+                                             const ExportRequest& request) {
+    auto archive = content_.layers().export_archive(request);
+    const std::string compression(to_text(request.compression));
+    const auto known = version.exports.find(compression);
+    if (known != version.exports.end() && known->second.format == archive->format())
+        return {known->second, std::move(archive)};
+    MeasuredArchive made = measure_archive(std::move(archive), request, content_);
+    if (made.digest.format.empty()) return made;  // of no other archive
     applications_.update(application.id.str(), [&](Application& record) {
         ApplicationVersion* const now = record.version(version.number);
-        if (now == nullptr || export_request(record, *now).metadata != request.metadata) return;
-        now->export_fingerprint = result.fingerprint;
-        now->export_size = result.size;
+        if (now == nullptr || export_request(record, *now, request.compression).metadata != request.metadata)
+            return;
+        now->exports[compression] = made.digest;
     });
+    return made;
 }
 
 }  // namespace svc

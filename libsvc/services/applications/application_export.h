@@ -8,6 +8,7 @@
 
 #include "libsvc/services/applications/application_records.h"
 #include "libsvc/services/common/content.h"
+#include "libsvc/services/common/measured_archive.h"
 
 namespace svc {
 
@@ -16,7 +17,7 @@ struct ApplicationExport {
     std::unique_ptr<ArchiveStream> archive;  // holds the version's layers until it is destroyed
     std::string fingerprint;                 // SHA-256 of the archive
     std::uint64_t size = 0;                  // bytes
-    std::string file_name;                   // "candy-3.tar.gz"
+    std::string file_name;                   // "candy-3.tar.gz", "candy-3.tar.zst"
     std::string manifest_sha256;
 };
 
@@ -26,14 +27,15 @@ class ApplicationExports {
     ApplicationExports(Applications& applications, const ApplicationRecords& records, Content& content)
         : applications_(applications), records_(records), content_(content) {}
 
-    // Only active versions; throws not_found, invalid_argument. The same bytes each time. The first export of
-    // a version reads the archive once to know its fingerprint and blocks meanwhile: call it on a pool
-    // thread.
-    ApplicationExport export_version(std::string_view id_or_name, int version);
+    // By gzip or zstd. Only active versions; throws not_found, invalid_argument. The same bytes each time.
+    // The first export of a version by a compression blocks until the archive is made as a whole: call it on
+    // a pool thread.
+    ApplicationExport export_version(std::string_view id_or_name, int version,
+                                     Compression compression = Compression::gzip);
 
   private:
-    void measure(const Application& application, const ApplicationVersion& version,
-                 const ExportRequest& request, ApplicationExport& result);
+    MeasuredArchive measured(const Application& application, const ApplicationVersion& version,
+                             const ExportRequest& request);
 
     Applications& applications_;
     const ApplicationRecords& records_;

@@ -13,6 +13,7 @@ class HeldArchive final : public ArchiveStream {
     HeldArchive(std::unique_ptr<LayerHold> hold, std::unique_ptr<ArchiveStream> archive)
         : hold_(std::move(hold)), archive_(std::move(archive)) {}
     std::string read(std::size_t at_most) override { return archive_->read(at_most); }
+    std::string format() const override { return archive_->format(); }
 
   private:
     std::unique_ptr<LayerHold> hold_;  // destroyed after the archive, which reads the layers

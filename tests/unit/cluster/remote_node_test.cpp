@@ -4,6 +4,8 @@
 #include <future>
 #include <thread>
 
+#include "libsvc/cluster/node/remote_stream.h"
+#include "libsvc/net/client/direct_call.h"
 #include "tests/support/error_code.h"
 #include "tests/unit/cluster/node_world.h"
 
@@ -169,6 +171,48 @@ TEST_CASE("a log arrives as a descriptor, its end where it is long") {
     const std::string text = read_file("/proc/self/fd/" + std::to_string(logs[0].file->get()));
     CHECK(text.size() == 1U << 20);
     CHECK(text.ends_with("the end"));
+}
+
+TEST_CASE("a node tells in which format it exports, and makes the one that was asked for") {
+    RemoteWorld world;
+    world.machine.add_layer("l1", 7);
+    for (const Compression compression : {Compression::gzip, Compression::zstd}) {
+        const ExportRequest request{{"l1"}, "architecture: x86_64\n", compression};
+        const std::string format = world.leader->layers().export_archive(request)->format();
+        CHECK_THAT(format, Catch::Contains(std::string(to_text(compression))));
+        CHECK(format == world.machine.simulated.layers().export_archive(request)->format());
+    }
+}
+
+TEST_CASE("a node of an earlier version exports by gzip alone, in an unknown format") {
+    RemoteWorld world;
+    FakeLayers old(world.machine.simulated.layers());
+    NodeServer server(world.identity, world.machine.runtime, old, world.directory.path() / "old");
+    RemoteNodeOptions options = world.options();
+    options.target = peer_target(world.identity.identity, server.address());
+    RemoteNode leader(options);
+    const auto exported = [&](Compression compression) {
+        old.next_export(std::make_unique<OldArchive>("old"));
+        return leader.layers().export_archive({{"l1"}, "", compression});
+    };
+    CHECK(exported(Compression::gzip)->format().empty());
+    CHECK(exported(Compression::gzip)->read(10) == "old");
+    CHECK(code_of([&] { exported(Compression::zstd); }) == ErrorCode::unsupported);
+}
+
+// It knows the digest of other bytes.
+TEST_CASE("a leader of an earlier version gets no export from a newer node") {
+    RemoteWorld world;
+    world.machine.add_layer("l1", 7);
+    ClientRequest request;
+    request.method = Method::post;
+    request.path = std::string(node_path) + "export";
+    request.body = R"({"layers":["l1"],"metadata":""})";
+    const ClientReply reply =
+        call_directly(peer_target(world.identity.identity, world.machine.server.address()), request);
+    const Error refusal = node::refusal_of(reply.status, reply.body);
+    CHECK(refusal.code() == ErrorCode::unavailable);
+    CHECK(std::string(refusal.what()) == "exports from this node wait until the leader has its version");
 }
 
 TEST_CASE("a package that is cancelled on its way leaves nothing") {

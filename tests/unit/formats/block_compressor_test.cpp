@@ -72,4 +72,9 @@ TEST_CASE("nothing is compressed to nothing, and a compressor may be left in the
 
 TEST_CASE("only gzip and zstd are made") {
     CHECK_THROWS_AS(BlockCompressor(Compression::xz), Error);
+    CHECK(BlockCompressor(Compression::gzip).format().starts_with("gzip "));
+    CHECK(BlockCompressor(Compression::zstd).format().starts_with("zstd "));
+    CHECK(written_compression("zstd") == Compression::zstd);
+    CHECK_THROWS_WITH(written_compression("rar"),
+                      "argument compression is invalid: 'rar' is not one of gzip, zstd");
 }

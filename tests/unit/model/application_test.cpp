@@ -60,8 +60,7 @@ ApplicationVersion whole_version() {
     whole.ready = ReadinessCheck{"/run/ready", "true", 80};
     whole.base_instance = "c5pvhr3fbn40000000c0";
     whole.layer_size = 7;
-    whole.export_fingerprint = std::string(64, 'f');
-    whole.export_size = 8;
+    whole.exports = {{"gzip", {"old", std::string(64, 'f'), 8}}, {"zstd", {"new", std::string(64, '0'), 7}}};
     return whole;
 }
 

@@ -10,12 +10,6 @@ using namespace svc::test;
 
 namespace {
 
-std::string read_all(ArchiveStream& archive) {
-    std::string all;
-    for (std::string part = archive.read(1000); !part.empty(); part = archive.read(1000)) all += part;
-    return all;
-}
-
 Json metadata_of(ApplicationFixture& world, const std::string& archive) {
     const auto file = world.directory.path() / "export.tar.gz";
     write_file_atomically(file, archive);
@@ -49,10 +43,55 @@ TEST_CASE("an export is what its fingerprint says, each time") {
     CHECK(bytes.size() == first.size);
     CHECK(first.file_name == "candy-0.tar.gz");
     CHECK(first.manifest_sha256 == sha256_hex(world.service().records().manifest("candy", 0)));
-    CHECK(world.version(0).export_fingerprint == first.fingerprint);
+    CHECK(world.version(0).exports.at("gzip").fingerprint == first.fingerprint);
     ApplicationExport second = world.service().exports().export_version("candy", 0);
     CHECK(second.fingerprint == first.fingerprint);
     CHECK(read_all(*second.archive) == bytes);
+}
+
+TEST_CASE("an export by zstd has a fingerprint of its own, and is imported as the other") {
+    ApplicationFixture world;
+    world.created();
+    const std::string gzip = world.service().exports().export_version("candy", 0).fingerprint;
+    ApplicationExport prepared = world.service().exports().export_version("candy", 0, Compression::zstd);
+    const std::string bytes = read_all(*prepared.archive);
+    CHECK(sha256_hex(bytes) == prepared.fingerprint);
+    CHECK(bytes.size() == prepared.size);
+    CHECK(prepared.file_name == "candy-0.tar.zst");
+    CHECK(world.version(0).exports.at("gzip").fingerprint == gzip);
+    CHECK(world.version(0).exports.at("zstd").fingerprint == prepared.fingerprint);
+    ApplicationFixture other;
+    other.succeed(other.service().imports().import_version(imported(other, bytes), "test"));
+    CHECK(other.version(0).layers() == std::vector<std::string>{prepared.fingerprint});
+}
+
+TEST_CASE("an archive is made once for its first export, and once for each later one") {
+    ApplicationFixture world;
+    world.created();
+    int made = 0;
+    world.layers.before_export([&] { ++made; });
+    read_all(*world.service().exports().export_version("candy", 0).archive);
+    CHECK(made == 1);
+    read_all(*world.service().exports().export_version("candy", 0).archive);
+    CHECK(made == 2);
+}
+
+TEST_CASE("a fingerprint is not told of an archive in another format") {
+    ApplicationFixture world;
+    world.created();
+    const auto export_candy = [&] {
+        ApplicationExport made = world.service().exports().export_version("candy", 0);
+        const std::string bytes = read_all(*made.archive);
+        CHECK(sha256_hex(bytes) == made.fingerprint);
+        CHECK(bytes.size() == made.size);
+        return bytes;
+    };
+    const std::string ours = export_candy();
+    for (const char* old : {"as an old node makes it", "as another old node makes it"}) {
+        world.layers.next_export(std::make_unique<OldArchive>(old));
+        CHECK(export_candy() == old);
+    }
+    CHECK(export_candy() == ours);
 }
 
 TEST_CASE("a patch of what an export says makes another export") {

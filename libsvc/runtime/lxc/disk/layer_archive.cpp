@@ -29,17 +29,17 @@ bool is_exported(std::string_view attribute) {
 
 }  // namespace
 
-LayerArchive::LayerArchive(FileDescriptor tree, GuestIds ids, const std::string& metadata,
+LayerArchive::LayerArchive(FileDescriptor tree, GuestIds ids, const ExportRequest& request,
                            std::function<void()> released)
-    : ids_(ids), block_(block_bytes, '\0') {
+    : ids_(ids), writer_(request.compression), block_(block_bytes, '\0') {
     ArchiveEntry entry;
     entry.path = "metadata.yaml";
     entry.kind = EntryKind::file;
-    entry.size = metadata.size();
+    entry.size = request.metadata.size();
     entry.mode = 0644;
     entry.modified = timespec{0, 0};  // so that the archive has the same bytes each time
     writer_.begin(entry);
-    writer_.write(metadata);
+    writer_.write(request.metadata);
     enter(open_folder_in(tree.get(), "."), "rootfs");
     released_ = std::move(released);
 }

@@ -17,18 +17,19 @@ namespace svc::lxc {
 
 // The archive has metadata.yaml, then the tree in order of names, with owners as ids of the container. Left
 // out: device nodes, sockets, extended attributes except `user.*` and `security.capability`. Holds in memory
-// one block of a file, the names in the folders above it, and the first name of each file with several. One
-// thread at a time.
+// one block of a file, what BlockCompressor holds, the names in the folders above it, and the first name of
+// each file with several. One thread at a time.
 class LayerArchive final : public ArchiveStream {
   public:
     // The destructor calls `released`.
-    LayerArchive(FileDescriptor tree, GuestIds ids, const std::string& metadata,
+    LayerArchive(FileDescriptor tree, GuestIds ids, const ExportRequest& request,
                  std::function<void()> released);
     ~LayerArchive() override;
     LayerArchive(const LayerArchive&) = delete;
     LayerArchive& operator=(const LayerArchive&) = delete;
 
     std::string read(std::size_t at_most) override;
+    std::string format() const override { return "layers, " + writer_.format(); }
 
   private:
     struct Level {

@@ -139,8 +139,8 @@ std::unique_ptr<ArchiveStream> Layers::export_archive(const ExportRequest& reque
     Rollback undo;
     undo.add("layers", [&] { release(request.layers); });
     auto archive =
-        std::make_unique<LayerArchive>(open_tree(request.layers), GuestIds{id_base_, id_count_},
-                                       request.metadata, [this, names = request.layers] { release(names); });
+        std::make_unique<LayerArchive>(open_tree(request.layers), GuestIds{id_base_, id_count_}, request,
+                                       [this, names = request.layers] { release(names); });
     undo.dismiss();
     return archive;
 }
