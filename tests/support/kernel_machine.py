@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """A virtual machine with a kernel of Debian's, for what the kernel of this machine lacks: a run of a script in it.
 
-    kernel_machine.py --prepare      fetches the kernel into the build folder
+    kernel_machine.py --prepare      fetches the kernel into the build folder, and the programs of AppArmor
     kernel_machine.py --binderfs     makes a module of that kernel that has binderfs, which Debian's has not: 140 MB to fetch
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SVC_BUILD_DIR", ROOT / "build")).resolve()
 KERNEL = BUILD / "kernel"
 BINDERFS = BUILD / "binderfs"
+APPARMOR = BUILD / "apparmor"
 QEMU = "qemu-system-x86_64"
 TIME_LIMIT = 900  # seconds of a run; without KVM it takes about one minute on a quiet machine
 END = "kernel-machine: the script ended with "
@@ -24,7 +26,17 @@ MODULES = ("arch/x86/crypto", "crypto", "drivers/android", "drivers/block/virtio
            "drivers/virtio", "fs/ext4", "fs/fuse", "fs/jbd2", "fs/mbcache.ko", "fs/overlayfs", "lib", "net/802", "net/bridge",
            "net/ipv4", "net/ipv6", "net/llc", "net/netfilter", "net/sched")
 
-# The disk is a file system of its own: that of an initrd has no mounts with other user ids.
+# Only leads to the disk: the file system of an initrd has no mounts with other user ids, and no process leaves it as its root.
+INITRD_PROGRAM = """#!/bin/busybox sh
+/bin/busybox --install -s /bin
+mount -t proc proc /proc
+mount -t devtmpfs dev /dev
+modprobe -a virtio_pci virtio_blk ext4
+mount -t ext4 /dev/vda /disk
+umount /proc
+exec switch_root /disk /init
+"""
+
 FIRST_PROGRAM = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
@@ -37,8 +49,7 @@ mount -t tmpfs run /run
 mount -t tmpfs tmp /tmp
 chmod 1777 /tmp
 mount -t cgroup2 cgroup /sys/fs/cgroup
-modprobe -a virtio_pci virtio_blk ext4
-mount -t ext4 /dev/vda /var/lib
+mount -t securityfs securityfs /sys/kernel/security
 ip link set lo up
 hostname kernel-machine
 # Programs that see a terminal draw on it.
@@ -74,12 +85,16 @@ def fetch(names, folder):
             subprocess.run(["dpkg", "-x", package, folder], check=True)
 
 
+def fetch_as(names, target):
+    """Whole or not at all."""
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        fetch(names, pathlib.Path(folder) / "unpacked")
+        os.rename(pathlib.Path(folder) / "unpacked", target)
+
+
 def fetch_kernel():
     depends = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], check=True, capture_output=True, text=True).stdout
-    name = next(word for word in depends.split() if word.startswith("linux-image-") and word != "linux-image-amd64")
-    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
-        fetch([name], pathlib.Path(folder) / "kernel")
-        os.rename(pathlib.Path(folder) / "kernel", KERNEL)
+    fetch_as([next(word for word in depends.split() if word.startswith("linux-image-") and word != "linux-image-amd64")], KERNEL)
 
 
 # Two symbols that the kernel does not give to modules: a reserve of device numbers for the host alone, which the test does not
@@ -120,6 +135,12 @@ def libraries(program):
     return [word for line in listed.splitlines() for word in line.split() if word.startswith("/")]
 
 
+def sections(output):
+    """The lines below each line `### NAME`."""
+    parts = re.split(r"^### (\w+)$", output, flags=re.M)
+    return {name: text.strip().splitlines() for name, text in zip(parts[1::2], parts[2::2])}
+
+
 class KernelMachine:
     """Files are added, then a script runs. All below a folder that close() removes."""
 
@@ -133,7 +154,7 @@ class KernelMachine:
 
     def fill(self):
         self.root = self.folder / "root"
-        for name in ("bin", "dev", "etc", "proc", "root", "sbin", "sys", "usr/bin", "usr/sbin"):
+        for name in ("bin", "dev", "etc", "proc", "root", "sbin", "sys", "usr/bin", "usr/sbin", "var/tmp"):
             (self.root / name).mkdir(parents=True)
         self.add("/bin/busybox", "/bin/busybox")
         (self.root / "sbin/modprobe").symlink_to("/bin/busybox")
@@ -174,17 +195,34 @@ class KernelMachine:
         """The module of --binderfs in the place of Debian's."""
         shutil.copy(BINDERFS / "binder_linux.ko", next(self.root.glob("lib/modules/*")) / "kernel/drivers/android/binder_linux.ko")
 
+    def add_apparmor(self):
+        """The kernel has it on; svcd uses it where its parser is there, too."""
+        self.add(APPARMOR / "sbin/apparmor_parser", "/sbin/apparmor_parser")
+        for name in ("etc/apparmor", "etc/apparmor.d/abi", "etc/apparmor.d/tunables", "usr/share/apparmor-features"):
+            shutil.copytree(APPARMOR / name, self.root / name, dirs_exist_ok=True)
+
+    def make_initrd(self, file):
+        first = self.folder / "first"
+        for name in ("bin", "dev", "disk", "proc", "sbin"):
+            (first / name).mkdir(parents=True)
+        shutil.copy("/bin/busybox", first / "bin/busybox")
+        (first / "sbin/modprobe").symlink_to("/bin/busybox")
+        shutil.copytree(self.root / "lib/modules", first / "lib/modules")
+        (first / "init").write_text(INITRD_PROGRAM)
+        (first / "init").chmod(0o755)
+        with open(file, "wb") as archive:
+            names = subprocess.run(["find", "."], cwd=first, check=True, capture_output=True).stdout
+            subprocess.run(["busybox", "cpio", "-o", "-H", "newc"], cwd=first, check=True, input=names, stdout=archive,
+                           stderr=subprocess.DEVNULL)
+
     def run(self, script):
         """What the script printed. Throws where it did not end with 0."""
         self.write("/script", script, 0o755)
         initrd, disk = self.folder / "initrd", self.folder / "disk"
-        with open(initrd, "wb") as archive:
-            names = subprocess.run(["find", "."], cwd=self.root, check=True, capture_output=True).stdout
-            subprocess.run(["busybox", "cpio", "-o", "-H", "newc"], cwd=self.root, check=True, input=names, stdout=archive,
-                           stderr=subprocess.DEVNULL)
+        self.make_initrd(initrd)
         with open(disk, "wb") as file:
-            file.truncate(1 << 30)
-        subprocess.run(["mke2fs", "-q", "-t", "ext4", disk], check=True)
+            file.truncate(3 << 29)
+        subprocess.run(["mke2fs", "-q", "-t", "ext4", "-d", self.root, disk], check=True)
         kernel = next((KERNEL / "boot").glob("vmlinuz-*"))
         command = [QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1536", "-nographic", "-no-reboot", "-net", "none",
                    "-kernel", kernel, "-initrd", initrd, "-append", "console=ttyS0 quiet panic=-1",
@@ -199,5 +237,7 @@ class KernelMachine:
 if __name__ == "__main__":
     if shutil.which(QEMU) and not KERNEL.is_dir():
         fetch_kernel()
+    if shutil.which(QEMU) and not APPARMOR.is_dir():
+        fetch_as(["apparmor"], APPARMOR)
     if sys.argv[1:] == ["--binderfs"] and not BINDERFS.is_dir():
         make_binderfs()

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import pathlib
-import re
 import tarfile
 import unittest
 
@@ -59,11 +58,6 @@ def make_image(path):
     image.archive.close()
 
 
-def sections(output):
-    parts = re.split(r"^### (\w+)$", output, flags=re.M)
-    return {name: text.strip().splitlines() for name, text in zip(parts[1::2], parts[2::2])}
-
-
 @unittest.skipIf(kernel_machine.missing(), kernel_machine.missing())
 class AndroidGuests(unittest.TestCase):
     maxDiff = None
@@ -87,7 +81,7 @@ class AndroidGuests(unittest.TestCase):
         output = machine.run(f"#!/bin/sh\nexec /inside.sh {mode}\n")
         if os.environ.get("SVC_SHOW"):
             print(output)
-        return sections(output)
+        return kernel_machine.sections(output)
 
     def test_two_guests_have_binder_devices_each(self):
         self.check_devices("own")
