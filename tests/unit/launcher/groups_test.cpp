@@ -28,6 +28,8 @@ const std::vector<std::string> all_files = {"cgroup.procs",
                                             "cpuset.mems",
                                             "memory.limit_in_bytes",
                                             "memory.max",
+                                            "memory.oom.group",
+                                            "memory.reclaim",
                                             "pids.max",
                                             "cgroup.controllers"};
 
@@ -131,6 +133,10 @@ TEST_CASE("groups of version 2: each level hands its controllers down, the guest
     }
     const Groups groups(machine.plan());
     CHECK(machine.text("unified/svc-br/c1/memory.max") == "1048576");
+    for (const std::string file :
+         {"memory.oom.group", "memory.reclaim"})  // as the kernel says in cgroup/delegate
+        CHECK(machine.mode("unified/svc-br/c1/" + file) == 0664);
+    CHECK(machine.mode("unified/svc-br/c1/memory.max") == 0644);
     CHECK(machine.text("unified/svc-br/c1/pids.max") == "100");
     for (const std::string level : {"", "/svc-br"})
         CHECK_THAT(machine.text("unified" + level + "/cgroup.subtree_control"), Catch::StartsWith("+memory"));

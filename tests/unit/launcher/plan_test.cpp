@@ -87,6 +87,9 @@ TEST_CASE("a plan has limits with their controllers, and hierarchies") {
         "svc.hierarchy = named - /sys/fs/cgroup/systemd\nsvc.hierarchy = v2 - /sys/fs/cgroup/unified\n"
         "lxc.cgroup.memory.limit_in_bytes = 1048576\nlxc.cgroup2.io.max = 8:0 rbps=1 wbps=2\n");
     REQUIRE(plan.hierarchies.size() == 3);
+    CHECK(!plan.has_only_version_2());
+    CHECK(plan_with("svc.hierarchy = v2 - /sys/fs/cgroup\n").has_only_version_2());
+    CHECK(!plan_with("svc.hierarchy = v1 cpu /sys/fs/cgroup/cpu\n").has_only_version_2());
     CHECK(plan.hierarchies[0].has("cpu"));
     CHECK(plan.hierarchies[0].has("cpuacct"));
     CHECK(!plan.hierarchies[0].has("cpuset"));

@@ -122,16 +122,18 @@ void Groups::limit(const GroupLimit& limit) const {
 // and what is frozen there cannot be killed.
 void Groups::delegate(const Group& group, unsigned owner) const {
     const int folder = group.folder.get();
-    std::array<const char*, 3> files = {"cgroup.procs", "tasks", "tasks"};
+    std::array<const char*, 5> files = {"cgroup.procs", "tasks"};
     if (group.hierarchy->kind == Hierarchy::Kind::version_2) {
         write_text(folder, "cgroup.max.descendants", most_groups);
         write_text(folder, "cgroup.max.depth", most_levels);
-        files = {"cgroup.procs", "cgroup.threads", "cgroup.subtree_control"};
+        files = {"cgroup.procs", "cgroup.threads", "cgroup.subtree_control", "memory.oom.group",
+                 "memory.reclaim"};
     } else if (group.hierarchy->kind != Hierarchy::Kind::named) {
         return;
     }
     hand_over(folder, "", owner, 0775);
-    for (const char* file : files) hand_over(folder, file, owner, 0664);
+    for (const char* file : files)
+        if (file != nullptr) hand_over(folder, file, owner, 0664);
 }
 
 int Groups::version_2() const {

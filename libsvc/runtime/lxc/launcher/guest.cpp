@@ -67,6 +67,7 @@ void set_up(const GuestStart& start, int socket) {
     start.plan.network ? set_up_guest_device(*start.plan.network) : set_up_loopback();
     wait_for(socket, GuestStep::groups);
     check(::unshare(CLONE_NEWCGROUP), "cannot make a namespace of control groups");
+    if (start.plan.has_only_version_2()) mount_groups();
     if (start.agent) leave_agent(start, socket);
     use_console(terminals.front());
 }

@@ -95,6 +95,10 @@ void bind(const BindMount& wanted, int host) {
 
 }  // namespace
 
+void mount_groups() {
+    attach(new_file_system("cgroup2", "none", no_programs), "/sys/fs/cgroup");
+}
+
 std::vector<Terminal> enter_root(const Plan& plan) {
     const Descriptor host = opened(AT_FDCWD, "/", O_PATH | O_DIRECTORY, "cannot open");
     change_root(plan);

@@ -19,4 +19,8 @@ struct Terminal {
 // the host's.
 std::vector<Terminal> enter_root(const Plan& plan);
 
+// For a machine with version 2 alone, after the process has a namespace of control groups. Those of version 1
+// a guest mounts itself, as with liblxc.
+void mount_groups();
+
 }  // namespace svc::lxc

@@ -160,6 +160,10 @@ void require(const Plan& plan) {
 
 }  // namespace
 
+bool Plan::has_only_version_2() const {
+    return hierarchies.size() == 1 && hierarchies.front().kind == Hierarchy::Kind::version_2;
+}
+
 Plan parse_plan(std::string_view config) {
     Plan plan;
     while (!config.empty()) {

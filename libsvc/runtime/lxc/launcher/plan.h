@@ -74,6 +74,8 @@ struct Plan {
     std::vector<ResourceLimit> resource_limits;
     std::vector<std::string> environment;  // of init
     std::string stop_command;              // for /bin/sh, when init has ended
+
+    bool has_only_version_2() const;  // of control groups
 };
 
 // Throws LaunchFailure naming the line.
