@@ -241,16 +241,18 @@ inline std::string children_of(pid_t parent, char state) {
 inline std::string shown_now(const LxcFixture& fixture, const std::string& id) {
     const std::string state = const_cast<LxcFixture&>(fixture).options().state_dir.native();
     const std::string bridge = const_cast<LxcFixture&>(fixture).options().bridge;
-    const CommandResult result =
-        run_command({"/bin/sh", "-c",
-                     "grep -F " + state + "/containers/" + id + " /proc/mounts; ls /sys/class/net/" + bridge +
-                         "/brif; ls -d /sys/fs/cgroup/*/svc-" + bridge + "/" + id +
-                         "* 2>/dev/null; nft list table inet svc_" + bridge +
-                         " | grep -E '[0-9]+ : '; nft list set bridge svc_" + bridge +
-                         " guests | grep 02:16; ls -A " + state + "/containers; grep -F " + state +
-                         "/containers /proc/net/unix; find /run/svc-lxc/ids -lname '" + state +
-                         "/*' 2>/dev/null; ls -A /run/lxc/lock/" + state + "/containers"},
-                    patience);
+    const CommandResult result = run_command(
+        {"/bin/sh", "-c",
+         "grep -F " + state + "/containers/" + id + " /proc/mounts; ls /sys/class/net/" + bridge +
+             "/brif; ls -d /sys/fs/cgroup/*/svc-" + bridge + "/" + id + "* /sys/fs/cgroup/svc-" + bridge +
+             "/" + id +
+             "* 2>/dev/null; ls /sys/kernel/security/apparmor/policy/namespaces 2>/dev/null | grep -F svc-" +
+             bridge + "." + id + "; nft list table inet svc_" + bridge +
+             " | grep -E '[0-9]+ : '; nft list set bridge svc_" + bridge + " guests | grep 02:16; ls -A " +
+             state + "/containers; grep -F " + state +
+             "/containers /proc/net/unix; find /run/svc-lxc/ids -lname '" + state +
+             "/*' 2>/dev/null; ls -A /run/lxc/lock/" + state + "/containers"},
+        patience);
     return result.output;
 }
 

@@ -47,6 +47,9 @@ const char* const telling_command =
 // Where they differ, as docs/launcher.md has it.
 const std::vector<std::pair<std::string, std::string>> known_differences = {
     {"mount /sys /proc/sys ro,relatime", "mount /sys /proc/sys ro,nosuid,nodev,noexec,relatime"},
+    {"/proc/sysrq-trigger ro,relatime", "/proc/sysrq-trigger ro,nosuid,nodev,noexec,relatime"},
+    {"mount / /dev/.lxc/proc rw,relatime shared - proc proc rw\n", ""},  // with AppArmor
+    {"mount / /dev/.lxc/sys rw,relatime shared - sysfs sys rw\n", ""},
     {"mount /.lxc-boot-id /proc", "mount /.boot-id//deleted /proc"},
     {" brd 0.0.0.255 ", " brd BROADCAST "},
     {"command 0::/.lxc", "command 0::/"},

@@ -33,6 +33,7 @@ struct Layout {
     std::filesystem::path lock(std::string_view id) const { return container(id) / "lock"; }
     std::filesystem::path id_base() const { return state_dir / "id_base"; }
     std::filesystem::path seccomp() const { return state_dir / "seccomp"; }
+    std::filesystem::path apparmor() const { return state_dir / "apparmor"; }
     std::filesystem::path agent_program() const { return state_dir / "svc-agent"; }
     std::filesystem::path lxc_lock(std::string_view id) const {
         return std::filesystem::path("/run/lxc/lock") / containers().relative_path() /

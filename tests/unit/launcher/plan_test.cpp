@@ -15,6 +15,7 @@ const std::string least =
     "lxc.rootfs.path = dir:/state/rootfs\n"
     "lxc.idmap = u 0 200000 65536\n"
     "lxc.idmap = g 0 200000 65536\n"
+    "lxc.apparmor.profile = unconfined\n"
     "lxc.seccomp.profile = /state/seccomp\n"
     "lxc.init.cmd = /sbin/init\n"
     "lxc.cgroup.dir.container = svc-svcbr0/abc\n";
@@ -28,7 +29,6 @@ Plan plan_with(const std::string& lines) {
 TEST_CASE("a plan has what the configuration says") {
     const Plan plan = plan_with(
         "lxc.pty.max = 1024\nlxc.tty.max = 4\n"
-        "lxc.apparmor.profile = unconfined\n"
         "lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed\n"
         "lxc.console.logfile = /state/console.log\nlxc.console.size = 1MB\n"
         "lxc.log.file = /state/lxc.log\nlxc.log.level = ERROR\n"
@@ -105,6 +105,19 @@ TEST_CASE("a plan has limits with their controllers, and hierarchies") {
     CHECK(plan.limits[1].version_2);
 }
 
+TEST_CASE("a plan says how AppArmor confines the guest, and not two things") {
+    std::string config = least;
+    const std::string unconfined = "lxc.apparmor.profile = unconfined\n";
+    config.replace(config.find(unconfined), unconfined.size(),
+                   "svc.apparmor = svc-guest-svcbr0 svc-svcbr0.abc\n");
+    const Plan plan = parse_plan(config);
+    REQUIRE(plan.confinement);
+    CHECK(plan.confinement->profile == "svc-guest-svcbr0");
+    CHECK(plan.confinement->policy_namespace == "svc-svcbr0.abc");
+    CHECK(!plan_with("").confinement);
+    CHECK_THROWS_WITH(parse_plan(config + unconfined), Catch::Contains("AppArmor"));
+}
+
 TEST_CASE("a plan refuses every line that it does not know") {
     for (const std::string line : {"lxc.cap.drop = sys_admin",
                                    "lxc.include = /usr/share/lxc/config/common.conf",
@@ -112,6 +125,8 @@ TEST_CASE("a plan refuses every line that it does not know") {
                                    "svc.launcher = other",
                                    "lxc.apparmor.profile = generated",
                                    "lxc.apparmor.allow_nesting = 1",
+                                   "svc.apparmor = svc-guest-svcbr0",
+                                   "svc.apparmor = svc-guest-svcbr0 ../policy",
                                    "lxc.mount.auto = proc:rw",
                                    "lxc.rootfs.path = overlay:/a:/b",
                                    "lxc.idmap = u 1 200000 65536",
@@ -137,7 +152,7 @@ TEST_CASE("a plan refuses every line that it does not know") {
 
 TEST_CASE("a plan is refused without what isolates its guest") {
     for (const std::string key : {"lxc.rootfs.path", "lxc.idmap = u", "lxc.idmap = g", "lxc.seccomp.profile",
-                                  "lxc.init.cmd", "lxc.cgroup.dir.container"}) {
+                                  "lxc.apparmor.profile", "lxc.init.cmd", "lxc.cgroup.dir.container"}) {
         INFO(key);
         std::string config = least;
         const std::size_t at = config.find(key);

@@ -1,3 +1,4 @@
+#include "libsvc/runtime/lxc/container/apparmor_profile.h"
 #include "libsvc/runtime/lxc/container/config.h"
 
 #include <catch2/catch.hpp>
@@ -279,4 +280,45 @@ TEST_CASE("a configuration for the launcher of our own has its hierarchies, and 
                                            "svc.hierarchy = v1 pids /sys/fs/cgroup/pids\n"
                                            "svc.hierarchy = named - /sys/fs/cgroup/systemd\n"
                                            "svc.hierarchy = v2 - /sys/fs/cgroup/unified\n"));
+}
+
+TEST_CASE("a configuration says how the launcher confines the guest by AppArmor") {
+    ConfigContext context = context_with(parse_cgroup_layout(std::string(v1_mounts) + v2_mount, ""));
+    const auto config = [&] { return lxc_config(example_container(), context, 100000, halt_signals("")); };
+    context.launcher = LauncherKind::own;
+    CHECK_THAT(config(),
+               Catch::Contains("\nlxc.apparmor.profile = unconfined\n") && !Catch::Contains("svc.apparmor"));
+    context.apparmor = true;
+    CHECK_THAT(config(),
+               Catch::Contains("\nsvc.apparmor = " + guest_profile_name(context.bridge) + " " +
+                               policy_namespace_name(context.bridge, example_container().id) + "\n") &&
+                   !Catch::Contains("lxc.apparmor"));
+    context.launcher = LauncherKind::liblxc;
+    CHECK_THAT(config(),
+               Catch::Contains("\nlxc.apparmor.profile = generated\nlxc.apparmor.allow_nesting = 1\n") &&
+                   !Catch::Contains("svc.apparmor"));
+}
+
+TEST_CASE("namespaces of AppArmor policies differ between containers and daemons") {
+    CHECK(policy_namespace_name("a", "b-c") != policy_namespace_name("a-b", "c"));
+    CHECK(policy_namespace_name("a.b", "c") != policy_namespace_name("a", "b-c"));
+}
+
+TEST_CASE("rules refuse to change everything but what is kept") {
+    CHECK(refuse_changes_below("/s/", {"ab/", "c", "d*"}) ==
+          "  deny /s/d*/** wklx,\n"
+          "  deny /s/[^/acd]*{,/**} wklx,\n"
+          "  deny /s/a[^/b]*{,/**} wklx,\n"
+          "  deny /s/ab[^/]*{,/**} wklx,\n"
+          "  deny /s/c[^/]*{,/**} wklx,\n");
+}
+
+TEST_CASE("the profile of guests has the name of their daemon and leads to its namespaces alone") {
+    const std::string profile = guest_profile("svcbr0");
+    CHECK(
+        profile.starts_with("profile \"svc-guest-svcbr0\" flags=(attach_disconnected,mediate_deleted) {\n"));
+    CHECK_THAT(profile, Catch::Contains("  change_profile -> \":svc-svcbr0.*:*\",\n") &&
+                            Catch::Contains("  deny /sys/kernel/debug/{,**} rwklx,\n") &&
+                            Catch::Contains("  deny /sys/f[^/s]*{,/**} wklx,\n") &&
+                            Catch::Contains("  deny /proc/sys/kernel/hostname[^/]*{,/**} wklx,\n"));
 }

@@ -8,6 +8,7 @@
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/container/apparmor_profile.h"
 #include "libsvc/runtime/lxc/container/device_nodes.h"
 #include "libsvc/runtime/lxc/network/guest_rules.h"
 
@@ -46,6 +47,14 @@ std::string network_lines(const ContainerSpec& spec, const ConfigContext& contex
         context.bridge, context.bridge_mtu, hardware_address(spec.address),
         device_name(context.bridge, context.layout, spec.id), spec.address, context.prefix_length,
         context.gateway);
+}
+
+std::string apparmor_lines(const ConfigContext& context, std::string_view id) {
+    if (!context.apparmor) return "lxc.apparmor.profile = unconfined\n";
+    if (context.launcher == LauncherKind::liblxc)
+        return "lxc.apparmor.profile = generated\nlxc.apparmor.allow_nesting = 1\n";
+    return fmt::format("svc.apparmor = {} {}\n", guest_profile_name(context.bridge),
+                       policy_namespace_name(context.bridge, id));
 }
 
 // The agent is the first program; it gets the init as arguments and executes it later.
@@ -182,8 +191,7 @@ std::string lxc_config(const ContainerSpec& spec, const ConfigContext& context, 
     text += fmt::format(
         "lxc.uts.name = {}\nlxc.rootfs.path = dir:{}\nlxc.idmap = u 0 {} {}\nlxc.idmap = g 0 {} {}\n",
         spec.name, context.layout.rootfs(id).native(), root, ids, root, ids);
-    text += context.apparmor ? "lxc.apparmor.profile = generated\nlxc.apparmor.allow_nesting = 1\n"
-                             : "lxc.apparmor.profile = unconfined\n";
+    text += apparmor_lines(context, id);
     text += fmt::format("lxc.seccomp.profile = {}\n", context.layout.seccomp().native());
     text += "lxc.mount.auto = proc:mixed sys:mixed cgroup:mixed\n";
     text += fmt::format("lxc.init.cmd = {}\nlxc.signal.halt = {}\n", init, halt.name);

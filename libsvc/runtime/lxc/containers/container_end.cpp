@@ -91,7 +91,7 @@ bool ContainerEnd::only_sleeps(const std::string& id, pid_t init) const {
 }
 
 FileDescriptor ContainerEnd::kill(const std::string& id, const RunHandles& run) {
-    if (host_.monitor_cleans_up()) return end(id, run, {}, Duration::zero()), FileDescriptor();
+    if (host_.monitor_cleans_up(id)) return end(id, run, {}, Duration::zero()), FileDescriptor();
     const std::array<int, 2> processes = {run.monitor.get(), run.init.get()};
     for (const int process : processes) send_signal(process, SIGKILL);
     failpoint("end.killed");

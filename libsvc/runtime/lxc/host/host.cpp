@@ -18,12 +18,14 @@
 #include "libsvc/base/presence.h"
 #include "libsvc/base/rollback.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/container/apparmor_profile.h"
 #include "libsvc/runtime/lxc/container/device_nodes.h"
 #include "libsvc/runtime/lxc/container/gpu_edits.h"
 #include "libsvc/runtime/lxc/container/rootfs.h"
 #include "libsvc/runtime/lxc/disk/capture.h"
 #include "libsvc/runtime/lxc/disk/copy.h"
 #include "libsvc/runtime/lxc/disk/overlay.h"
+#include "libsvc/runtime/lxc/host/apparmor.h"
 #include "libsvc/runtime/lxc/host/freezer.h"
 #include "libsvc/runtime/lxc/host/host_setup.h"
 #include "libsvc/runtime/lxc/network/links.h"
@@ -71,7 +73,10 @@ Host::Host(LxcOptions options)
       quota_(options_.state_dir, options_.bytes_per_file),
       ranges_(options_.range_registry, context_.layout.containers(), id_region(options_, context_)),
       pins_(usable_cores()),
-      unmounts_("lxc-unmounts", 1, most_unmounts) {}
+      unmounts_("lxc-unmounts", 1, most_unmounts) {
+    // Last: a daemon that is refused, for its bridge or subnet, leaves no profile.
+    if (context_.apparmor && context_.launcher == LauncherKind::own) load_guest_profile(context_);
+}
 
 void Host::make(StoredSpec& stored) {
     const ContainerSpec& spec = stored.spec;
@@ -402,6 +407,7 @@ void Host::remove_run(const std::string& id) {
     remove_group(context_.cgroups, group);
     remove_group(context_.cgroups, monitor);
     failpoint("host.groups_removed");
+    if (context_.apparmor) remove_policy_namespace(policy_namespace_name(context_.bridge, id));
     pins_.release(id);
 }
 
@@ -427,9 +433,16 @@ const std::filesystem::path& Host::starting_helper() const {
     return lxc::starting_helper(options_);
 }
 
+LauncherKind Host::launcher_of(const std::string& id) const {
+    return configured_launcher(read_if_there(layout().config(id)).value_or(""));
+}
+
+bool Host::monitor_cleans_up(const std::string& id) const {
+    return context_.apparmor && launcher_of(id) == LauncherKind::liblxc;
+}
+
 const std::filesystem::path& Host::helper_of(const std::string& id) const {
-    const bool own =
-        configured_launcher(read_if_there(layout().config(id)).value_or("")) == LauncherKind::own;
+    const bool own = launcher_of(id) == LauncherKind::own;
     const std::filesystem::path& helper = own ? options_.launch_helper : options_.helper;
     if (!helper.empty()) return helper;
     throw Error(ErrorCode::unavailable, fmt::format("container '{}' was started by {}, which is not there",
@@ -491,6 +504,7 @@ Json Host::described_cdi(const std::vector<MachineGpu>& gpus) const {
 void Host::tear_down() {
     network_.tear_down();
     remove_group(context_.cgroups, context_.cgroup_prefix);
+    if (context_.apparmor) unload_profile(guest_profile_name(context_.bridge));
     // liblxc keeps its locks under a copy of the path; folders that others use as well are not empty and
     // stay.
     std::filesystem::path folder = layout().lxc_lock("").parent_path();

@@ -47,7 +47,8 @@ class Host {
     // that the kernel does not write them to the disk.
     FileDescriptor clean_up_dead(const std::string& id);
     void unmount_later(FileDescriptor mount);
-    bool monitor_cleans_up() const { return context_.apparmor; }  // removes its generated profile
+    // It removes what nobody else knows of, the profile that liblxc has generated: it must not be killed.
+    bool monitor_cleans_up(const std::string& id) const;
     void remove_files(const StoredSpec& stored);
     // Moves the changes of a container that does not run into the layer `name`; see Capture.
     void capture(const StoredSpec& stored, const std::string& name, std::vector<std::string> leave_out);
@@ -90,7 +91,8 @@ class Host {
 
   private:
     void place_files(StoredSpec& stored);
-    void remove_run(const std::string& id);  // rules, processes, control groups
+    void remove_run(const std::string& id);                 // rules, processes, control groups
+    LauncherKind launcher_of(const std::string& id) const;  // that has started it last
     void kill_monitor(const std::string& id) const;
     void mount(const ContainerSpec& spec);
     std::uint32_t take_ids(const ContainerSpec& spec);

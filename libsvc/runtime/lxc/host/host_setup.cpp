@@ -20,6 +20,7 @@
 #include "libsvc/base/processes/process.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/base/unfinished_files.h"
+#include "libsvc/runtime/lxc/container/apparmor_profile.h"
 #include "libsvc/runtime/lxc/container/seccomp.h"
 #include "libsvc/runtime/lxc/disk/overlay.h"
 #include "libsvc/runtime/lxc/helper/protocol.h"

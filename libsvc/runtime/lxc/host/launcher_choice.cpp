@@ -1,5 +1,6 @@
 #include "libsvc/runtime/lxc/host/launcher_choice.h"
 
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 #include "libsvc/base/log.h"
 #include "libsvc/base/presence.h"
 #include "libsvc/base/strings.h"
+#include "libsvc/runtime/lxc/container/apparmor_profile.h"
+#include "libsvc/runtime/lxc/host/apparmor.h"
 
 namespace svc::lxc {
 
@@ -43,19 +46,23 @@ bool is_initial_root(std::string_view mountinfo) {
 
 bool apparmor_is_usable() {
     return read_or_empty("/sys/module/apparmor/parameters/enabled").starts_with('Y') &&
-           ::access("/sbin/apparmor_parser", X_OK) == 0;
+           ::access(apparmor_parser, X_OK) == 0;
 }
 
 LaunchConditions launch_conditions(const LxcOptions& options) {
     utsname system{};
     ::uname(&system);
-    return {apparmor_is_usable(), static_cast<const char*>(system.release), !options.launch_helper.empty(),
+    return {apparmor_is_usable() && ::access(policy_namespaces, W_OK) != 0,
+            static_cast<const char*>(system.release), !options.launch_helper.empty(),
             is_initial_root(read_file("/proc/self/mountinfo"))};
 }
 
 std::string why_not_own(const LaunchConditions& conditions) {
     if (!conditions.has_program) return "the program svc-launch is not there";
-    if (conditions.apparmor) return "it does not confine guests by AppArmor, which this machine has on";
+    if (conditions.no_policies)
+        return fmt::format(
+            "it cannot confine guests by AppArmor, which this machine has on: no folder can be made in {}",
+            policy_namespaces);
     if (version_of(conditions.kernel) < least_kernel)
         return "it needs Linux 5.12, this is " + conditions.kernel;
     if (conditions.initial_root) return "the machine runs in its initial RAM file system";

@@ -35,7 +35,8 @@ void hide_memory() {
     check(::prctl(PR_SET_DUMPABLE, 0), "cannot hide the memory of the process that enters");
 }
 
-void lead_the_way(const Plan& plan, int init, int socket, const std::function<void()>& body) {
+void lead_the_way(const Plan& plan, int init, int socket, const std::function<void()>& prepare,
+                  const std::function<void()>& body) {
     Groups::existing(plan).enter_all(::getpid());
     hide_memory();
     check(::setns(init, all_namespaces), "cannot enter the namespaces of the container");
@@ -44,6 +45,7 @@ void lead_the_way(const Plan& plan, int init, int socket, const std::function<vo
     if (entered != 0) return;
     become_root();
     hide_memory();  // the change of user has set it to fs.suid_dumpable, which may be 1
+    prepare();
     if (!send_credentials(socket)) ::_exit(126);
     body();
     ::_exit(126);
@@ -51,13 +53,14 @@ void lead_the_way(const Plan& plan, int init, int socket, const std::function<vo
 
 }  // namespace
 
-pid_t enter_container(const Plan& plan, const Descriptor& init, const std::function<void()>& body) {
+pid_t enter_container(const Plan& plan, const Descriptor& init, const std::function<void()>& prepare,
+                      const std::function<void()>& body) {
     auto [ours, theirs] = make_socket_pair();
     const pid_t leader = ::fork();
     check(leader, "cannot start a process");
     if (leader == 0) {
         try {
-            lead_the_way(plan, init.get(), theirs.get(), body);
+            lead_the_way(plan, init.get(), theirs.get(), prepare, body);
         } catch (const std::exception& e) {
             send_text(theirs.get(), e.what());
         }

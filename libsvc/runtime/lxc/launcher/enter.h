@@ -9,9 +9,10 @@
 
 namespace svc::lxc {
 
-// Runs `body` in the container of that init (a pidfd): in its control groups and namespaces, as its root,
-// with a session keyring of its own. The process is a child of this one, which stays outside. `body` loads
-// the refused calls. Returns its pid.
-pid_t enter_container(const Plan& plan, const Descriptor& init, const std::function<void()>& body);
+// Runs `prepare` and then `body` in the container of that init (a pidfd): in its control groups and
+// namespaces, as its root, with a session keyring of its own. The process is a child of this one, which stays
+// outside. What `prepare` throws is thrown here. Returns the pid. One of the two applies the restrictions.
+pid_t enter_container(const Plan& plan, const Descriptor& init, const std::function<void()>& prepare,
+                      const std::function<void()>& body);
 
 }  // namespace svc::lxc

@@ -50,7 +50,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 void leave_agent(const GuestStart& start, int socket) {
     const pid_t child = ::fork();
     check(child, "cannot start the agent");
-    if (child == 0) be_agent(start.refused, socket);
+    if (child == 0) be_agent(start.restrictions, socket);
 }
 
 void set_up(const GuestStart& start, int socket) {
@@ -78,7 +78,7 @@ void set_up(const GuestStart& start, int socket) {
     environment.insert(environment.end(), start.plan.environment.begin(), start.plan.environment.end());
     const std::vector<char*> arguments = pointers(command);
     const std::vector<char*> variables = pointers(environment);
-    start.refused.load();
+    start.restrictions.apply();
     ::execve(arguments[0], arguments.data(), variables.data());
     fail("cannot execute '" + command.front() + "'");
 }
@@ -104,7 +104,7 @@ void be_guest(const GuestStart& start, int socket) {
 }
 
 // The agent's output goes to the console, whose log has a limited size.
-void be_agent(const RefusedCalls& refused, int socket) {
+void be_agent(const Restrictions& restrictions, int socket) {
     ::setsid();
     const int console = ::open("/dev/console", O_WRONLY | O_NOCTTY | O_CLOEXEC);
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -115,9 +115,10 @@ void be_agent(const RefusedCalls& refused, int socket) {
     const char* const environment[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                                        "HOME=/root", "USER=root", "LANG=C.UTF-8", nullptr};
     try {
-        refused.load();
+        restrictions.apply();
         ::execve(agent_program, arguments, const_cast<char**>(environment));
-    } catch (const std::exception&) {
+    } catch (const std::exception& e) {
+        send_text(socket, e.what());
         ::_exit(126);
     }
     send_credentials(socket);  // a second time: it was not executed

@@ -7,7 +7,7 @@
 
 #include "libsvc/runtime/lxc/launcher/guest_root.h"
 #include "libsvc/runtime/lxc/launcher/plan.h"
-#include "libsvc/runtime/lxc/launcher/refused_calls.h"
+#include "libsvc/runtime/lxc/launcher/restrictions.h"
 
 namespace svc::lxc {
 
@@ -16,7 +16,7 @@ enum class GuestStep : char { ids = 'i', network = 'n', groups = 'g' };
 
 struct GuestStart {
     const Plan& plan;
-    const RefusedCalls& refused;
+    const Restrictions& restrictions;
     bool agent = false;                // starts svc-agent too, as a child of init
     std::vector<std::string> command;  // instead of the plan's init; empty: none
 };
@@ -30,7 +30,8 @@ struct GuestStart {
 void become_root();
 
 constexpr const char* agent_program = "/var/lib/svc-agent/bin/svc-agent";
-// In the container, as its root.
-[[noreturn]] void be_agent(const RefusedCalls& refused, int socket);
+// In the container, as its root. Over the socket: a byte with its credentials; then a second one, or a text,
+// where it was not executed.
+[[noreturn]] void be_agent(const Restrictions& restrictions, int socket);
 
 }  // namespace svc::lxc

@@ -28,13 +28,15 @@ Plan plan_of(const std::string& folder) {
 
 // init reaps it like any other orphan: the process between has ended.
 pid_t leave_agent(const Plan& plan, const Descriptor& init) {
-    const RefusedCalls refused(plan.seccomp);
+    const Restrictions restrictions(plan);
     std::pair<Descriptor, Descriptor> ends = make_socket_pair();
-    const pid_t entered = enter_container(plan, init, [&] {
+    const auto fork_agent = [&] {
         const pid_t agent = ::fork();
-        if (agent == 0) be_agent(refused, ends.second.get());
+        if (agent == 0) be_agent(restrictions, ends.second.get());
         ::_exit(agent < 0 ? 1 : 0);
-    });
+    };
+    const pid_t entered = enter_container(
+        plan, init, [] {}, fork_agent);
     ends.second.reset();
     while (::waitpid(entered, nullptr, 0) < 0 && errno == EINTR) continue;
     const int ours = ends.first.get();
@@ -77,14 +79,12 @@ int not_running() {
 
 // Returns the pid; `error` is that of execve().
 pid_t begin_command(const Plan& plan, const Descriptor& init, Command& command, int* error) {
-    const RefusedCalls refused(plan.seccomp);
+    const Restrictions restrictions(plan);
     int report[2];
     check(::pipe2(report, O_CLOEXEC), "cannot make a pipe");
     command.report = report[1];
-    const pid_t entered = enter_container(plan, init, [&] {
-        refused.load();
-        run_command(&command);
-    });
+    const pid_t entered = enter_container(
+        plan, init, [&] { restrictions.apply(); }, [&] { run_command(&command); });
     use_null_stdio();  // so that the pipes and the terminal end with the command
     ::close(report[1]);
     *error = wait_for_exec(report[0]);

@@ -18,6 +18,7 @@
 #include "libsvc/runtime/lxc/launcher/follow.h"
 #include "libsvc/runtime/lxc/launcher/groups.h"
 #include "libsvc/runtime/lxc/launcher/guest_network.h"
+#include "libsvc/runtime/lxc/launcher/policy_namespace.h"
 
 namespace svc::lxc {
 
@@ -72,6 +73,7 @@ class Monitor {
     int run() {
         int status = never_ran;
         for (;;) {
+            const PolicyNamespace policies(plan_.confinement);
             const Boot boot = boot_once();
             status = follow(boot, log_);
             ::unlink(init_file().c_str());
@@ -87,9 +89,9 @@ class Monitor {
     std::string init_file() const { return start_.folder + "/init"; }
 
     Boot boot_once() {
-        const RefusedCalls refused(plan_.seccomp);
+        const Restrictions restrictions(plan_);
         const bool agent = start_.agent && !reported_;  // later ones are started by the runtime
-        Boot made = boot({plan_, refused, agent, start_.command}, container_name(start_.folder));
+        Boot made = boot({plan_, restrictions, agent, start_.command}, container_name(start_.folder));
         failpoint("launch.booted");
         if (!write_process_file(init_file().c_str(), made.init))
             throw LaunchFailure("cannot write the file of init");

@@ -78,6 +78,13 @@ void add_hierarchy(Plan& plan, std::string_view value) {
     plan.hierarchies.push_back({kind, fields[1], unescaped(fields[2])});
 }
 
+// "svc-guest-svcbr0 svc-svcbr0.ID"
+void take_confinement(Plan& plan, std::string_view value) {
+    const std::vector<std::string> names = words(value);
+    if (names.size() != 2 || names[1].find('/') != std::string::npos) refuse("no confinement:", value);
+    plan.confinement = Confinement{names[0], names[1]};
+}
+
 using Taker = void (*)(Plan&, std::string_view);
 
 GuestNetwork& network_of(Plan& plan) {
@@ -98,7 +105,12 @@ constexpr std::array keys = {
             p.root = v.substr(4);
         }},
     Key{"lxc.idmap", take_ids},
-    Key{"lxc.apparmor.profile", [](Plan&, std::string_view v) { expect(v, "unconfined"); }},
+    Key{"lxc.apparmor.profile",
+        [](Plan& p, std::string_view v) {
+            expect(v, "unconfined");
+            p.unconfined = true;
+        }},
+    Key{"svc.apparmor", take_confinement},
     Key{"lxc.seccomp.profile", [](Plan& p, std::string_view v) { p.seccomp = v; }},
     Key{"lxc.mount.auto", [](Plan&, std::string_view v) { expect(v, "proc:mixed sys:mixed cgroup:mixed"); }},
     Key{"lxc.mount.entry", add_mount},
@@ -156,6 +168,8 @@ void require(const Plan& plan) {
     if (plan.root.empty() || !mapped || plan.init.empty() || plan.group.empty() || plan.seccomp.empty())
         throw LaunchFailure(
             "configuration: root file system, ids, groups, refused calls or init are missing");
+    if (plan.unconfined == plan.confinement.has_value())
+        throw LaunchFailure("configuration: it does not say how AppArmor confines the guest");
 }
 
 }  // namespace

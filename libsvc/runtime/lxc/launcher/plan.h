@@ -54,12 +54,21 @@ struct Hierarchy {
     bool has(std::string_view controller) const;
 };
 
+// Of AppArmor, for the processes of the container: the profile, and the namespace of the guest's own
+// policies.
+struct Confinement {
+    std::string profile;           // is loaded
+    std::string policy_namespace;  // made for each start
+};
+
 struct Plan {
     std::string host_name;
     std::string root;                              // the mounted root file system
     unsigned first_id = 0, id_count = 0;           // the host's, for users and groups
     bool maps_users = false, maps_groups = false;  // both, in a plan
     std::string seccomp;                           // file of refused system calls; empty: none
+    bool unconfined = false;  // by AppArmor: the machine has none. Else there is a `confinement`
+    std::optional<Confinement> confinement;
     std::vector<std::string> init;
     std::string console_log;
     std::uint64_t console_size = 0;  // bytes
