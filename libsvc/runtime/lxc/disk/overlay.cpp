@@ -196,7 +196,10 @@ FileDescriptor mount_detached(const Lower& layers) {
         if (configure(context.get(), FSCONFIG_SET_STRING, "lowerdir+", names.add(*layer).c_str()) != 0)
             return {};
     if (configure(context.get(), FSCONFIG_SET_FLAG, "ro", nullptr) != 0) throw mount_error(errno);
-    if (configure(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr) != 0) throw mount_error(errno);
+    if (configure(context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr) != 0) {
+        if (errno == EINVAL) return {};  // before Linux 6.5 options are looked at only now
+        throw mount_error(errno);
+    }
     FileDescriptor tree(
         static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC,
                                    MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)));
@@ -206,8 +209,10 @@ FileDescriptor mount_detached(const Lower& layers) {
 
 FileDescriptor mount_aside(const Lower& layers, const std::filesystem::path& scratch) {
     ShortNames names;
+    Lower lower = layers;
+    if (lower.size() == 1) lower.insert(lower.begin(), scratch);  // empty: the kernel wants two
     const std::string options =
-        lower_option(layers, [&](const std::filesystem::path& path) { return names.add(path); });
+        lower_option(lower, [&](const std::filesystem::path& path) { return names.add(path); });
     if (::mount("overlay", scratch.c_str(), "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV, options.c_str()) !=
         0)
         throw mount_error(errno);
