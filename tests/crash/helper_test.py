@@ -10,7 +10,7 @@ from service import CRASH, Service, harness
 RAW = {"image_id": "busybox", "instance_type": "a2.3", "cpu": 1, "memory": 64 << 20, "disk_size": 64 << 20}
 
 
-POINTS = "monitor." if harness.uses_liblxc() else "launch.monitor_"
+POINTS = "monitor." if harness.LAUNCHER == "liblxc" else "launch.monitor_"
 
 
 class Helped(Service):

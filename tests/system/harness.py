@@ -34,14 +34,7 @@ GUEST_CAT = BUILD / "instance-agent/samples/svc-guest-cat"
 AGENT_INSIDE = "/var/lib/svc-agent/bin/svc-agent"
 FINAL = 200
 LAUNCHER = os.environ.get("SVC_TEST_LAUNCHER")  # own or liblxc; otherwise as svcd chooses
-
-
-def uses_liblxc():
-    apparmor = pathlib.Path("/sys/module/apparmor/parameters/enabled")
-    return LAUNCHER == "liblxc" or (not LAUNCHER and apparmor.exists() and apparmor.read_text().startswith("Y"))
-
-
-HELPER, HELPER_SETTING = ("svc-lxc", "lxc_helper") if uses_liblxc() else ("svc-launch", "launch_helper")
+HELPER, HELPER_SETTING = ("svc-lxc", "lxc_helper") if LAUNCHER == "liblxc" else ("svc-launch", "launch_helper")
 RUNTIME = os.environ.get("SVC_TEST_RUNTIME", "lxc")  # lxd: with the LXD of support/lxd_machine
 PATIENCE = 120  # seconds, for what takes a moment on a machine that is not busy
 
