@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
@@ -63,10 +64,10 @@ void ArchiveWriter::Free::operator()(archive* writer) const {
     archive_write_free(writer);
 }
 
-ArchiveWriter::ArchiveWriter(Compression compression) : archive_(archive_write_new()) {
+ArchiveWriter::ArchiveWriter(std::unique_ptr<StreamCompressor> compressor)
+    : compressor_(std::move(compressor)), archive_(archive_write_new()) {
     archive* const writer = archive_.get();
     if (writer == nullptr) throw Error(ErrorCode::internal, "cannot write the archive: out of memory");
-    if (compression != Compression::none) compressor_.emplace(compression);
     check(archive_write_set_format_pax_restricted(writer));
     archive_write_set_bytes_in_last_block(writer, 1);
     const auto write = [](archive* of, void* self, const void* bytes, std::size_t size) -> la_ssize_t {

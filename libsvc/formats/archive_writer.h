@@ -1,15 +1,14 @@
 #pragma once
-// Makes a tarball in memory, piece by piece; libarchive does the encoding, BlockCompressor the compression.
-// The caller takes the bytes while they are made, so memory use is constant.
+// Makes a tarball in memory, piece by piece; libarchive does the encoding, a StreamCompressor the
+// compression. The caller takes the bytes while they are made, so memory use is constant.
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "libsvc/formats/archive.h"
 #include "libsvc/formats/archive_entry.h"
-#include "libsvc/formats/block_compressor.h"
+#include "libsvc/formats/stream_compressor.h"
 
 struct archive;
 
@@ -19,7 +18,7 @@ namespace svc {
 // extended attributes. One thread at a time. Throws internal "cannot write the archive: ...".
 class ArchiveWriter {
   public:
-    explicit ArchiveWriter(Compression compression = Compression::gzip);  // or zstd, or none
+    explicit ArchiveWriter(std::unique_ptr<StreamCompressor> compressor = nullptr);  // null: a plain tarball
     ~ArchiveWriter();
     ArchiveWriter(const ArchiveWriter&) = delete;
     ArchiveWriter& operator=(const ArchiveWriter&) = delete;
@@ -42,7 +41,7 @@ class ArchiveWriter {
 
     std::string made_;
     std::size_t taken_ = 0;
-    std::optional<BlockCompressor> compressor_;
+    std::unique_ptr<StreamCompressor> compressor_;
     bool finished_ = false;
     std::unique_ptr<archive, Free> archive_;  // after what it writes to
 };

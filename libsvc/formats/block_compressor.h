@@ -8,24 +8,22 @@
 #include <string_view>
 
 #include "libsvc/formats/compression.h"
+#include "libsvc/formats/stream_compressor.h"
 
 namespace svc {
 
 // The bytes that are made depend on the bytes that came alone, not on the cores or on how these were cut.
 // Holds two blocks for each core, of at most 8. One thread at a time; what it has begun ends before the
 // destructor returns. Throws internal "cannot compress: ...".
-class BlockCompressor {
+class BlockCompressor final : public StreamCompressor {
   public:
     explicit BlockCompressor(Compression compression);  // gzip or zstd
-    ~BlockCompressor();
-    BlockCompressor(const BlockCompressor&) = delete;
-    BlockCompressor& operator=(const BlockCompressor&) = delete;
+    ~BlockCompressor() override;
 
-    // Appends to `out` what is ready; waits for the oldest block when all cores have one.
-    void write(std::string_view bytes, std::string& out);
-    void finish(std::string& out);
-    // Changes wherever the bytes do: "zstd 1.5.4 in MiB".
-    std::string format() const;
+    // Waits for the oldest block when all cores have one.
+    void write(std::string_view bytes, std::string& out) override;
+    void finish(std::string& out) override;
+    std::string format() const override;
 
   private:
     void begin_block(std::string& out);

@@ -22,7 +22,7 @@ constexpr const char* single_name = "file";
 class TreeSender {
   public:
     TreeSender(const std::filesystem::path& source, const std::function<void(std::string_view)>& write)
-        : source_(source), write_(write), archive_(Compression::none) {}
+        : source_(source), write_(write) {}
 
     void send(TreeFile file, bool single) {
         const FileDescriptor bytes = file.type == "file" ? opened(file) : FileDescriptor();

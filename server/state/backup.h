@@ -10,13 +10,14 @@
 #include "libsvc/base/file.h"
 #include "libsvc/base/json.h"
 #include "libsvc/formats/archive_writer.h"
+#include "libsvc/formats/block_compressor.h"
 #include "libsvc/runtime/lxc/disk/file_entry.h"
 
 namespace svc::server::state {
 
 inline constexpr int backup_format = 1;
-inline constexpr const char* backup_head = "backup.json";        // first: what the archive is
-inline constexpr const char* backup_manifest = "manifest.json";  // last: the digest of every file
+inline constexpr const char* backup_head = "backup.json";               // first: what the archive is
+inline constexpr const char* backup_manifest = "manifest.json";         // last: the digest of every file
 inline constexpr std::size_t largest_manifest = std::size_t{1} << 30U;  // bytes
 // The name of an extended attribute that marks what stands for a whiteout of an overlay. A guest cannot set
 // it.
@@ -52,7 +53,7 @@ class BackupWriter {
 
     std::filesystem::path target_, temporary_;
     FileDescriptor file_;
-    ArchiveWriter archive_;
+    ArchiveWriter archive_{std::make_unique<BlockCompressor>(Compression::gzip)};
     std::map<std::string, std::string> digests_;
     std::string current_;
     Sha256 hash_;

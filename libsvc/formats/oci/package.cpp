@@ -12,6 +12,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive_reader.h"
 #include "libsvc/formats/archive_writer.h"
+#include "libsvc/formats/block_compressor.h"
 #include "libsvc/formats/oci/tree.h"
 
 namespace svc {
@@ -62,7 +63,7 @@ class PackageFile {
     }
 
     FileDescriptor file_;
-    ArchiveWriter archive_;
+    ArchiveWriter archive_{std::make_unique<BlockCompressor>(Compression::gzip)};
 };
 
 // Android's init is the first program itself, and gets further arguments at the start (docs/android.md).

@@ -15,6 +15,7 @@
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive_reader.h"
 #include "libsvc/formats/archive_writer.h"
+#include "libsvc/formats/block_compressor.h"
 #include "libsvc/formats/entry_path.h"
 #include "libsvc/runtime/lxc/container/config.h"
 
@@ -55,7 +56,7 @@ class Images::Repacked final : public ArchiveStream {
           limits_(limits),
           held_(std::move(held)),
           reader_(source_.file, ArchiveFormat::tar, limits.expansion),
-          writer_(source_.compression) {
+          writer_(std::make_unique<BlockCompressor>(source_.compression)) {
         ArchiveEntry entry;
         entry.path = "metadata.yaml";
         entry.kind = EntryKind::file;

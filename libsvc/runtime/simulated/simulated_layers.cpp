@@ -9,6 +9,7 @@
 #include "libsvc/base/unfinished_files.h"
 #include "libsvc/formats/archive.h"
 #include "libsvc/formats/archive_writer.h"
+#include "libsvc/formats/block_compressor.h"
 
 namespace svc {
 
@@ -42,7 +43,9 @@ void write_entry(ArchiveWriter& writer, const std::string& path, EntryKind kind,
 class SimulatedArchive final : public ArchiveStream {
   public:
     SimulatedArchive(SimulatedLayers& layers, const ExportRequest& request)
-        : layers_(layers), held_(request.layers), writer_(request.compression) {
+        : layers_(layers),
+          held_(request.layers),
+          writer_(std::make_unique<BlockCompressor>(request.compression)) {
         write_entry(writer_, "metadata.yaml", EntryKind::file, request.metadata);
         write_entry(writer_, "rootfs", EntryKind::directory, "");
         write_entry(writer_, "rootfs/layers", EntryKind::file, join(request.layers, "\n") + "\n");

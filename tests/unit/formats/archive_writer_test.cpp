@@ -8,6 +8,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/file.h"
 #include "libsvc/formats/archive_reader.h"
+#include "libsvc/formats/block_compressor.h"
 
 using namespace svc;
 
@@ -32,7 +33,7 @@ Item item(std::string path, EntryKind kind, std::string content = "") {
 }
 
 std::string write(const std::vector<Item>& items, std::size_t step = 1000) {
-    ArchiveWriter writer;
+    ArchiveWriter writer(std::make_unique<BlockCompressor>(Compression::gzip));
     std::string bytes;
     for (const Item& each : items) {
         writer.begin(each.entry);
@@ -121,7 +122,7 @@ TEST_CASE("the same entries give the same bytes, however they are taken") {
 }
 
 TEST_CASE("a file that is longer than it says is an error, an archive left in the middle is not") {
-    ArchiveWriter writer;
+    ArchiveWriter writer(std::make_unique<BlockCompressor>(Compression::gzip));
     writer.begin(item("a", EntryKind::file, "123").entry);
     CHECK_THROWS_WITH(writer.write("1234"), Catch::EndsWith("a file is longer than it says"));
 }

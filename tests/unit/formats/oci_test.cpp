@@ -11,6 +11,7 @@
 #include "libsvc/base/processes/process.h"
 #include "libsvc/formats/archive_reader.h"
 #include "libsvc/formats/archive_writer.h"
+#include "libsvc/formats/block_compressor.h"
 #include "libsvc/formats/oci/package.h"
 
 using namespace svc;
@@ -52,7 +53,7 @@ struct Shipment {
                              {"size", static_cast<std::int64_t>(bytes.size())}});
     }
     void add_layer(const std::vector<LayerItem>& items) {
-        ArchiveWriter writer;
+        ArchiveWriter writer(std::make_unique<BlockCompressor>(Compression::gzip));
         for (const LayerItem& item : items) {
             ArchiveEntry entry;
             entry.path = item.path;

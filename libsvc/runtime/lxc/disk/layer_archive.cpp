@@ -9,6 +9,7 @@
 #include "libsvc/base/error.h"
 #include "libsvc/base/strings.h"
 #include "libsvc/formats/archive.h"
+#include "libsvc/formats/block_compressor.h"
 #include "libsvc/runtime/lxc/disk/folder.h"
 
 namespace svc::lxc {
@@ -31,7 +32,7 @@ bool is_exported(std::string_view attribute) {
 
 LayerArchive::LayerArchive(FileDescriptor tree, GuestIds ids, const ExportRequest& request,
                            std::function<void()> released)
-    : ids_(ids), writer_(request.compression), block_(block_bytes, '\0') {
+    : ids_(ids), writer_(std::make_unique<BlockCompressor>(request.compression)), block_(block_bytes, '\0') {
     ArchiveEntry entry;
     entry.path = "metadata.yaml";
     entry.kind = EntryKind::file;
