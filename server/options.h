@@ -43,10 +43,10 @@ struct LxcSettings {
     std::vector<GuestPorts> guest_ports;    // empty: none
     std::vector<std::string> name_servers;  // of Android guests; empty: the guest's own
     bool isolate = true;
-    std::uint64_t bandwidth = 0;       // bits a second of each instance; 0: not limited
-    std::uint32_t connections = 4096;  // of each instance; 0: not limited
-    std::filesystem::path agent;       // "": beside the program
-    std::optional<lxc::LauncherKind> launcher;  // empty: as the machine allows
+    std::uint64_t bandwidth = 0;                  // bits a second of each instance; 0: not limited
+    std::uint32_t connections = 4096;             // of each instance; 0: not limited
+    std::filesystem::path agent;                  // "": beside the program
+    std::optional<lxc::LauncherKind> launcher;    // empty: as the machine allows
     std::filesystem::path helper, launch_helper;  // "": beside the program
 };
 

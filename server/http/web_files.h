@@ -13,7 +13,7 @@ struct WebFile {
     std::string_view path;  // "index.html", "lib/terminal.js"
     std::string_view content_type;
     std::string_view content;
-    std::string_view coding;      // of `compressed`: "br", "gzip"; empty: it would not be shorter
+    std::string_view coding;  // of `compressed`: "br", "gzip"; empty: it would not be shorter
     std::string_view compressed;
     std::string_view etag;  // with quotes
 };

@@ -10,7 +10,7 @@
 #include "libsvc/runtime/lxc/network/network.h"
 #include "tests/support/skip.h"
 
-    using namespace svc;
+using namespace svc;
 
 namespace {
 

@@ -7,13 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static void write_file(const char *path) {
+static void write_file(const char* path) {
     const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (file < 0 || write(file, "saved\n", 6) != 6) _exit(9);
     close(file);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     (void)argc;
     strncpy(argv[0], "init", strlen(argv[0]));
     sigset_t asked;

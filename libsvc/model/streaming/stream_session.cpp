@@ -16,10 +16,10 @@ using enum SessionStatus;
 constexpr int schema = 1;
 
 constexpr std::array<EnumName<SessionStatus>, 5> session_status_names{{{created, "created"},
-                                                               {active, "active"},
-                                                               {error, "error"},
-                                                               {terminating, "terminating"},
-                                                               {terminated, "terminated"}}};
+                                                                       {active, "active"},
+                                                                       {error, "error"},
+                                                                       {terminating, "terminating"},
+                                                                       {terminated, "terminated"}}};
 
 // `terminating` to `error`: the deletion of the instance timed out.
 constexpr std::array<std::pair<SessionStatus, SessionStatus>, 10> moves{{{created, active},

@@ -152,7 +152,7 @@ static int opens_by_handle(void) {
     if (name_to_handle_at(AT_FDCWD, "/", &space.handle, &mount, 0) != 0) {
         space.handle.handle_bytes = 8;
         space.handle.handle_type = 1;
-        memset(space.bytes, 0, 8); // the bytes of the handle follow it
+        memset(space.bytes, 0, 8);  // the bytes of the handle follow it
         space.bytes[0] = 2;
     }
     const int root = open("/", O_RDONLY | O_DIRECTORY);

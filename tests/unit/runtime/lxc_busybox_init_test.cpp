@@ -34,7 +34,7 @@ TEST_CASE("busybox's init that sleeps after it was asked to halt is recognised")
     CHECK_FALSE(is_asleep_at_end(InitState{"/bin/busybox", {"/bin/sh\0/sbin/init", 18}, status, sleeping}));
     CHECK_FALSE(is_asleep_at_end(InitState{"/bin/busybox", {"initial\0", 8}, status, sleeping}));
     for (const std::string& call : {std::to_string(SYS_wait4) + " 0x0", std::string("running"), std::string(),
-                                   std::string("-1 0x7ffd 0x5"), std::to_string(SYS_sync) + " 0x0"})
+                                    std::string("-1 0x7ffd 0x5"), std::to_string(SYS_sync) + " 0x0"})
         CHECK_FALSE(is_asleep_at_end(InitState{"/bin/busybox", command, status, call}));
 }
 

@@ -32,7 +32,8 @@ EndHooks::EndHooks(Instances& instances, Runtime& runtime, const BootLimit& limi
 
 OperationResult EndHooks::run_around(OperationContext& context, const Instance& instance, Duration grace,
                                      End end) {
-    const bool waits = instance.end_hooks_due || (grace > Duration::zero() && is_running(runtime_, instance.id.str()));
+    const bool waits =
+        instance.end_hooks_due || (grace > Duration::zero() && is_running(runtime_, instance.id.str()));
     if (!waits) return end(context.stop());
     return run_aside(context, pool_, "too many containers are ending", std::move(end));
 }
