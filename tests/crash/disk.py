@@ -7,7 +7,9 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import time
 
+PATIENCE = 120  # seconds
 EXT4_IOC_SHUTDOWN, WITHOUT_FLUSH = 0x8004587d, 2
 PIECES = [1 << power for power in range(24, 11, -1)]
 
@@ -66,7 +68,12 @@ class Disk:
         self.mount(self.options)
 
     def unmount(self):
+        """Until no namespace of another test has a copy of the mount: while one has, the file system stays as it is."""
         subprocess.run(["umount", self.mounted], check=True)
+        end = time.monotonic() + PATIENCE
+        while subprocess.run(["losetup", "-j", self.image], check=True, capture_output=True).stdout:
+            assert time.monotonic() < end, f"{self.image} is still mounted somewhere"
+            os.sched_yield()
 
     def close(self):
         subprocess.run(["umount", self.mounted], stderr=subprocess.DEVNULL)
