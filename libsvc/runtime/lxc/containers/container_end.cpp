@@ -22,7 +22,7 @@ namespace {
 constexpr milliseconds process_kill_limit{10'000};
 constexpr milliseconds reboot_limit{1'000};
 constexpr milliseconds first_look{4};
-constexpr milliseconds longest_look{32};
+constexpr milliseconds longest_look{16};
 
 // Of the monitor or the init, which do not end while a command of the container is not reaped. False as well
 // when `is_over`, which is asked now and then, says that there is nothing to wait for.
