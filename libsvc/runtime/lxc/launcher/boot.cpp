@@ -66,14 +66,6 @@ void write_id_maps(const Plan& plan, pid_t process) {
         write_text(AT_FDCWD, "/proc/" + std::to_string(process) + "/" + file, map);
 }
 
-void limit_resources(const Plan& plan, pid_t process) {
-    for (const ResourceLimit& limit : plan.resource_limits) {
-        const rlimit64 values{limit.value, limit.value};
-        check(::prlimit64(process, static_cast<__rlimit_resource>(limit.resource), &values, nullptr),
-              "cannot limit a resource");
-    }
-}
-
 // What the guest's process waits for, in its order.
 void prepare(const GuestStart& start, const Groups& groups, pid_t process, int socket) {
     write_id_maps(start.plan, process);
@@ -114,6 +106,14 @@ void lead(Boot& boot, const GuestStart& start, const Groups& groups, int socket)
 }
 
 }  // namespace
+
+void limit_resources(const Plan& plan, pid_t process) {
+    for (const ResourceLimit& limit : plan.resource_limits) {
+        const rlimit64 values{limit.value, limit.value};
+        check(::prlimit64(process, static_cast<__rlimit_resource>(limit.resource), &values, nullptr),
+              "cannot limit a resource");
+    }
+}
 
 Boot boot(const GuestStart& start, const std::string& name) {
     const Groups groups(start.plan);

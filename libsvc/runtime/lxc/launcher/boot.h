@@ -16,4 +16,8 @@ struct Boot {
 
 Boot boot(const GuestStart& start, const std::string& name);
 
+// The plan's limits, for a process of this machine's root: init has them, and what enters the container
+// later.
+void limit_resources(const Plan& plan, pid_t process);
+
 }  // namespace svc::lxc

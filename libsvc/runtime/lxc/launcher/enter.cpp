@@ -11,6 +11,7 @@
 #include <exception>
 
 #include "libsvc/runtime/lxc/helper/control.h"
+#include "libsvc/runtime/lxc/launcher/boot.h"
 #include "libsvc/runtime/lxc/launcher/groups.h"
 #include "libsvc/runtime/lxc/launcher/guest.h"
 #include "libsvc/runtime/lxc/launcher/messages.h"
@@ -38,6 +39,7 @@ void hide_memory() {
 void lead_the_way(const Plan& plan, int init, int socket, const std::function<void()>& prepare,
                   const std::function<void()>& body) {
     Groups::existing(plan).enter_all(::getpid());
+    limit_resources(plan, ::getpid());
     hide_memory();
     check(::setns(init, all_namespaces), "cannot enter the namespaces of the container");
     const pid_t entered = fork_sibling();
