@@ -30,7 +30,7 @@ struct EndDeflate {
     void operator()(z_stream* state) const { ::deflateEnd(state); }
 };
 
-// The header names no time, so that the same bytes give the same bytes.
+// The header names no time, so that the same block always gives the same member.
 std::string deflated(std::string_view bytes, int level) {
     z_stream state{};
     if (::deflateInit2(&state, level, Z_DEFLATED, gzip_format, 8, Z_DEFAULT_STRATEGY) != Z_OK)
@@ -46,8 +46,8 @@ std::string deflated(std::string_view bytes, int level) {
     return out;
 }
 
-// Of what is compressed already gzip looks at each byte for nothing, as slowly as nothing else: pictures,
-// packages. A few samples tell.
+// gzip is slowest with what is compressed already, as pictures and packages are, and makes it no smaller. A
+// few samples tell.
 bool can_be_deflated(std::string_view block) {
     if (block.size() < 2 * sample_count * sample_bytes) return true;
     std::string samples;
@@ -64,16 +64,18 @@ struct FreeContext {
     void operator()(ZSTD_CCtx* context) const { ::ZSTD_freeCCtx(context); }
 };
 
+std::size_t checked(std::size_t result) {
+    if (::ZSTD_isError(result) != 0) throw_not_compressed(::ZSTD_getErrorName(result));
+    return result;
+}
+
 std::string zstd_frame(std::string_view block) {
     const std::unique_ptr<ZSTD_CCtx, FreeContext> context(::ZSTD_createCCtx());
     if (!context) throw_not_compressed("out of memory");
-    ::ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, 1);
-    ::ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+    checked(::ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, 1));
+    checked(::ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1));
     std::string out(::ZSTD_compressBound(block.size()), '\0');
-    const std::size_t size =
-        ::ZSTD_compress2(context.get(), out.data(), out.size(), block.data(), block.size());
-    if (::ZSTD_isError(size) != 0) throw_not_compressed(::ZSTD_getErrorName(size));
-    out.resize(size);
+    out.resize(checked(::ZSTD_compress2(context.get(), out.data(), out.size(), block.data(), block.size())));
     return out;
 }
 
